@@ -189,10 +189,10 @@ class Notion:
 
     def answered(self, confusion: NDArray[Any]) -> Floats:
         """People each rate counts, from confusion[..., label, answer]; shape (..., rates)."""
-        return np.asarray(np.tensordot(confusion, self._counted, axes=2))
+        return np.asarray(np.tensordot(confusion, self.counted, axes=2))
 
     @cached_property
-    def _counted(self) -> Floats:
+    def counted(self) -> Floats:
         """Which label and answer each rate counts, shape (labels, answers, rates)."""
         return np.einsum("ry,rk->ykr", self.given, self.asked)
 

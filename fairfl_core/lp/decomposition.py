@@ -159,12 +159,9 @@ class _Layout:
             table[row, self.place[variable], self.client[variable]] = entries.data[mine]
             return table
 
-        none, one = np.zeros(clients), np.ones(clients)
-        upper = rows.bounds(0.0, none)[1]
         base, slope = np.ones((self._most_own, clients)), np.zeros((self._most_own, clients))
         mine = (self.own_place, self.own_client)
-        base[mine] = upper[self.own]
-        slope[mine] = (rows.bounds(0.0, one)[1] - upper)[self.own]
+        base[mine], slope[mine] = rows.limits[1, self.own], rows.moves[1, self.own]
         first = np.full(clients, variables.blocks)
         np.minimum.at(first, self.client, variables.block)
         block, there, value = np.full(shape, -1), np.zeros(shape, bool), np.zeros(shape)

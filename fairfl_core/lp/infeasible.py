@@ -220,7 +220,7 @@ class _Relaxed:
             (np.ones(len(row)), (row, of_row[row])), shape=(len(of_row), many)
         )
         # A lower limit of 0, of a rate above its level, does not move with epsilon.
-        moves = self.rows.bounds(0.5, np.full(len(local), 0.5))[0] == -0.5
+        moves = -self.rows.moves[0]
         below, above, cost = widens * moves[:, None], -widens, np.ones(many)
         if self.find is not None:  # which needs duals, even while the floors seem out of reach
             below = sparse.hstack([below, self._lowers])

@@ -86,7 +86,7 @@ class LinearProgram:
     @property
     def cost(self) -> Floats:
         """What each entry of x costs."""
-        return np.append(self.constraints.auxiliary_costs(), -self.objective)
+        return np.append(self.constraints.auxiliary_costs, -self.objective)
 
     @property
     def order(self) -> Floats:
@@ -97,7 +97,7 @@ class LinearProgram:
     def matrix(self) -> sparse.csr_array:
         """What x adds up to in the rows of the constraints."""
         own = self.constraints.matrix(self.rules) @ self.shares
-        return sparse.hstack([self.constraints.auxiliary_matrix(self.rules), own], format="csr")
+        return sparse.hstack([self.constraints.auxiliary_matrix, own], format="csr")
 
     @cached_property
     def blocks(self) -> sparse.csr_array:

@@ -216,7 +216,7 @@ def _choose(lottery: Predictor, counts: ClientCounts, table: RuleTable) -> tuple
     lower, upper = rows.bounds(lottery.eps_global, eps_local)
     row, column, value = rows.entries(table)
     own = sparse.csr_array((value, (row, column)), (len(rows), len(table)))
-    row, column, value = rows.auxiliary_entries(table)
+    row, column, value = rows.auxiliary_entries()
     more = sparse.csr_array((value, (row, column)), (len(rows), rows.auxiliary))
     cells = int(table.block.max()) + 1
     one = sparse.csr_array((np.ones(len(table)), (table.block, np.arange(len(table)))))

@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, norm
 
-from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.constraints.base import Stacked
 from fairfl_core.lp.constraints.floors import FloorConstraints
-from fairfl_core.lp.constraints.margins import MarginConstraints
 from fairfl_core.lp.exact.hull import hull_rules
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
@@ -135,24 +132,3 @@ def test_a_floor_with_confidence_costs_more_in_the_exact_region_too(people, proo
         policy=policy,
     ).solve(1.0, 1.0)
     assert sure.accuracy < plain.accuracy - 1e-4
-
-
-def test_a_cone_is_the_same_wherever_its_rows_stand(people):
-    """Below other rows with auxiliary columns of their own, only auxiliary columns move."""
-    counts = people.counts
-    notion = Notion.of("eop", counts.labels, counts.favourable)
-    columns = FairnessProgram(people, "eop", "simplex").linear_program.rules
-    margin = MarginConstraints.of(
-        notion, notion.people(counts.n_label), Guarantee(0.9), cuts=False, times=1.0
-    )
-    soft = FloorConstraints.of(FLOORS[:1], counts, None, cuts=False, soft=True)
-    [(row, column, value)] = margin.cones(columns)
-    assert 0 in column and (column < 0).any()
-    shift = soft.auxiliary
-    assert shift > 0
-    for parts, moved in (((margin, soft), 0), ((soft, margin), shift)):
-        [found] = Stacked(parts).cones(columns)
-        np.testing.assert_array_equal(found[0], row)
-        np.testing.assert_array_equal(found[1], np.where(column < 0, column - moved, column))
-        np.testing.assert_allclose(found[2], value)
-    assert replace(soft, soft=False).auxiliary == 0

@@ -1,6 +1,7 @@
 """All rows of a program: those of the gaps, and below them what the policy asks."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,13 @@ from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.constraints.base import Constraints, Stacked
 from fairfl_core.lp.constraints.floors import FloorConstraints
-from fairfl_core.lp.constraints.gaps import GapConstraints, Merged
+from fairfl_core.lp.constraints.gaps import (
+    Merged,
+    gap_constraints,
+    ratio_constraints,
+    share_constraints,
+)
 from fairfl_core.lp.constraints.margins import MarginConstraints
-from fairfl_core.lp.constraints.ratios import RatioConstraints
-from fairfl_core.lp.constraints.shares import ShareConstraints
 from fairfl_core.lp.constraints.unknown_groups import UnknownGroupConstraints
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
@@ -62,43 +66,24 @@ def constraints_for(
     if guarantee is not None and guarantee.scope == "all" and policy.floors:
         # Gaps and floors hold together: each has half of the chance of error.
         guarantee = replace(guarantee, confidence=(1 + guarantee.confidence) / 2)
-    parts: list[Constraints] = [
-        _gaps(notion, behind, counts)
-        if guarantee is None
-        else MarginConstraints.of(
-            notion, behind, guarantee, cuts=cuts, optimism=optimism, times=times
-        )
-    ]
+    parts: list[Constraints] = []
+    if guarantee is not None:
+        how: dict[str, Any] = {"optimism": optimism, "times": times}
+        parts.append(MarginConstraints.of(notion, behind, guarantee, cuts=cuts, **how))
+    elif bounded:
+        parts.append(UnknownGroupConstraints.of(notion, counts))
+    else:
+        parts.append(gap_constraints(notion, behind))
     for limit in policy.limits:
         merged = Merged(limit.grouping, *counts.coarsen(limit.grouping))
         inside = limit.scope == "local"
         scopes = {"overall": not inside, "inside": inside}
-        parts.append(GapConstraints.of(notion, behind, merged=merged, eps=limit.eps, **scopes))
+        parts.append(gap_constraints(notion, behind, merged=merged, eps=limit.eps, **scopes))
     if policy.has_ratios:
-        parts.append(_ratios(counts, notion, behind, policy))
+        parts.append(ratio_constraints(notion, behind, policy, counts.favourable))
     if policy.has_shares:
-        parts.append(ShareConstraints.of(policy, counts))
+        parts.append(share_constraints(policy, counts))
     if policy.floors:
-        how = {"cuts": cuts, "soft": soft}
-        parts.append(FloorConstraints.of(policy.floors, counts, guarantee, times=times, **how))
-    return parts[0] if len(parts) == 1 else Stacked(parts)
-
-
-def _gaps(notion: Notion, behind: Floats, counts: ClientCounts) -> Constraints:
-    """The gaps' rows, whatever groups the people without one have where there are such."""
-    if counts.missing is None or counts.missing.table is None:
-        return GapConstraints.of(notion, behind)
-    return UnknownGroupConstraints.of(notion, counts)
-
-
-def _ratios(
-    counts: ClientCounts, notion: Notion, behind: Floats, policy: Policy
-) -> RatioConstraints:
-    return RatioConstraints.of(
-        notion,
-        behind,
-        policy.ratio_global,
-        policy.ratio_local,
-        favourable=counts.favourable,
-        leave_out=policy.ratio_leave_out,
-    )
+        how = {"cuts": cuts, "soft": soft, "times": times}
+        parts.append(FloorConstraints.of(policy.floors, counts, guarantee, **how))
+    return parts[0] if len(parts) == 1 else Stacked.of(parts)

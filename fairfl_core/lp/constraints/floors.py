@@ -8,12 +8,8 @@ from numpy.typing import NDArray
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.intervals import clopper_pearson, normal_quantile
 from fairfl_core.fairness.notions import Notion, Rate
-from fairfl_core.lp.constraints.base import NO_EPSILON, Entries, RateConstraints
-from fairfl_core.lp.constraints.widths import (
-    Widths,
-    binomial_widths,
-    dvoretzky,
-)
+from fairfl_core.lp.constraints.base import NO_EPSILON, Entries, RateConstraints, joined
+from fairfl_core.lp.constraints.widths import Widths, binomial_widths, dvoretzky
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor
 from fairfl_core.lp.rule_table import RuleTable
@@ -25,7 +21,7 @@ Ints = NDArray[np.int64]
 _PENALTY = 1e4  # of one whole recognition; the objective is in units of a cell's people
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class FloorConstraints(RateConstraints):
     """Pr(answer y | label y) is at least a floor in every client and group that has people.
 
@@ -37,34 +33,25 @@ class FloorConstraints(RateConstraints):
     Attributes
     ----------
     floors : tuple of Floor
-    notion, place, weight
-        See `RateConstraints`; the rates are the recognitions of the floors' labels.
-    client, group, floor : ndarray, shape (rows,)
-    lower : ndarray, shape (rows,)
-        What each row is at least.
+    notion : Notion
+        Its rates are the recognitions of the floors' labels.
+    group, floor : ndarray, shape (rows,)
     guarantee : Guarantee or None
     cuts : bool
         Whether rules are cuts of a score: see `MarginConstraints`.
     people : ndarray, shape (clients, groups, floors)
         Those behind each recognition.
-    soft : bool
-        Whether each row has an auxiliary column that makes up for what is missing.
     times : float
         As if each client had so many times its people: see `MarginConstraints`.
     """
 
     floors: tuple[Floor, ...]
     notion: Notion
-    client: Ints
     group: Ints
     floor: Ints
-    lower: Floats
-    place: Ints
-    weight: Floats
     people: Floats
     guarantee: Guarantee | None
     cuts: bool
-    soft: bool = False
     times: float = 1.0
 
     @classmethod
@@ -81,10 +68,10 @@ class FloorConstraints(RateConstraints):
         """Lay the rows out: one for every floor, client and group with people of its label.
 
         With a guarantee, what is kept of the model's own rate has a row in every client and group.
+        Where floors are `soft` each row has an auxiliary column that makes up for what is missing.
         """
-        notion = Notion(
-            "floors", counts.labels, tuple(Rate(one.label, one.label) for one in floors)
-        )
+        rates = tuple(Rate(one.label, one.label) for one in floors)
+        notion = Notion("floors", counts.labels, rates)
         people = notion.people(counts.n_label)
         own = np.divide(
             notion.answered(np.asarray(counts.table, float)),
@@ -102,43 +89,31 @@ class FloorConstraints(RateConstraints):
         client, group, floor = np.nonzero(has_row)
         place = np.full(people.shape, -1)
         place[client, group, floor] = np.arange(len(client))
-        weight = np.divide(1.0, people, out=np.zeros_like(people), where=people > 0)
         lower = np.broadcast_to(least, people.shape)[client, group, floor]
+        limits = np.stack([lower, np.full(len(lower), np.inf)])
+        every = np.arange(len(client))
         return cls(
-            floors,
-            notion,
-            client,
-            group,
-            floor,
-            lower,
-            place[None],
-            weight[None],
-            people,
-            guarantee,
-            cuts,
-            soft,
-            times,
+            floors=floors,
+            notion=notion,
+            group=group,
+            floor=floor,
+            people=people,
+            guarantee=guarantee,
+            cuts=cuts,
+            times=times,
+            scope=np.full(len(client), NO_EPSILON),
+            limits=limits,
+            moves=np.zeros_like(limits),
+            client=client,
+            about=floor,
+            titles=tuple(one.label for one in floors),
+            auxiliary=len(client) if soft else 0,
+            penalty=_PENALTY,  # far more than meeting any floor can cost
+            counted=notion.counted,
+            place=place[None],
+            weight=np.divide(1.0, people, out=np.zeros_like(people), where=people > 0)[None],
+            level=(every, every, np.ones(len(every))) if soft else joined([]),
         )
-
-    @property
-    def scope(self) -> Ints:  # type: ignore[override]
-        """A floor has no epsilon."""
-        return np.full(len(self.client), NO_EPSILON)
-
-    @property
-    def auxiliary(self) -> int:  # type: ignore[override]
-        """One a row where floors are soft."""
-        return len(self.client) if self.soft else 0
-
-    @property
-    def penalty(self) -> float:  # type: ignore[override]
-        """Far more than meeting any floor can cost."""
-        return _PENALTY
-
-    def auxiliary_entries(self, columns: RuleTable) -> Entries:
-        """What is missing is made up for."""
-        row = np.arange(self.auxiliary)
-        return row, row, np.ones(self.auxiliary)
 
     @property
     def steepness(self) -> Floats:
@@ -221,17 +196,9 @@ class FloorConstraints(RateConstraints):
         width = widths.down + self._of_the_model(columns, widths.up)
         return np.asarray(self._changes(columns) - width)
 
-    def bounds(self, eps_global: float, eps_local: Floats) -> tuple[Floats, Floats]:
-        """At least the floor."""
-        return self.lower, np.full(len(self.lower), np.inf)
-
-    def prices(self, duals: Floats) -> Floats:
-        """No epsilon, no price of one."""
-        return np.zeros(len(duals))
-
     def names(self, counts: ClientCounts) -> list[str]:
         """Client, group and label."""
         return [
-            f"floor {counts.clients[client]}, {counts.groups[group]}: {self.floors[floor].label}"
+            f"floor {counts.clients[client]}, {counts.groups[group]}: {self.titles[floor]}"
             for client, group, floor in zip(self.client, self.group, self.floor, strict=True)
         ]

@@ -1,16 +1,17 @@
-"""Rows that hold gaps down: overall and inside clients, between groups or groups of groups."""
+"""Rows of rates: gaps held down, ratios held up, and shares of answers within a limit."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.constraints.base import NO_EPSILON, OVERALL, Entries, RateConstraints
-from fairfl_core.lp.rule_table import RuleTable
+from fairfl_core.lp.constraints.base import NO_EPSILON, OVERALL, RateConstraints, joined
+from fairfl_core.lp.policy import Policy
 
-__all__ = ["GapConstraints", "Merged", "scope_name"]
+__all__ = ["Merged", "gap_constraints", "ratio_constraints", "share_constraints"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -40,129 +41,169 @@ class Merged:
         return np.einsum("ga,car->cgr", member, people)
 
 
-@dataclass(frozen=True, eq=False)
-class GapConstraints(RateConstraints):
-    """Every gap, global and local, as it is measured.
+def gap_constraints(
+    notion: Notion,
+    people: Floats,
+    *,
+    merged: Merged | None = None,
+    overall: bool = True,
+    inside: bool = True,
+    eps: float | None = None,
+) -> RateConstraints:
+    """Lay out every gap, global and local, as it is measured.
 
     With two groups a gap is one row, -eps <= rate_0 - rate_1 <= eps. With more it is one row a
     group with an auxiliary level t: 0 <= rate_a - t <= eps. Global rows come first. A rate that
     fewer than two groups have is not compared and has no row.
 
-    Attributes
+    Parameters
     ----------
-    notion, place, weight
-        See `RateConstraints`; the first part is global, the second local.
-    client : ndarray, shape (rows,)
-        A row's client, or `OVERALL`.
-    rate : ndarray, shape (rows,)
-        Which of the notion's rates it compares.
-    level : ndarray, shape (rows,)
-        The auxiliary column t of each row; empty for two groups.
-    eps : float or None
+    notion : Notion
+    people : ndarray, shape (clients, groups, rates)
+        Those behind each rate.
+    merged : Merged, optional
+        Compare coarser groups; a coarse group's rate pools its groups' people.
+    overall, inside : bool
+        Which gaps are meant.
+    eps : float, optional
         A limit of its own, where it is not one of the two epsilons.
-    grouping : str
-        What its groups are called, where they are not the counts' own.
     """
+    whom = people if merged is None else merged.pooled(people)
+    groups = whom.shape[1]
+    scoped = _scoped(whom)
+    there = scoped > 0
+    meant = np.full(len(scoped), inside)
+    meant[0] = overall
+    scope, rate = np.nonzero((there.sum(axis=1) > 1) & meant[:, None])
+    at = np.full(scoped.shape, -1)
+    level = joined([])
+    if groups == 2:
+        at[scope, :, rate] = np.arange(len(scope))[:, None]
+        sign, sides = np.array([1.0, -1.0])[:, None], np.array([[-1.0], [1.0]])
+    else:
+        number, group = np.nonzero(there[scope, :, rate])
+        scope, rate = scope[number], rate[number]
+        at[scope, group, rate] = np.arange(len(number))
+        level = np.arange(len(number)), number, np.full(len(number), -1.0)
+        sign, sides = np.ones((groups, 1)), np.array([[0.0], [1.0]])
+    share = np.divide(sign, scoped, out=np.zeros_like(scoped), where=there & (at >= 0))
+    own = np.arange(groups) if merged is None else merged.code
+    moves = sides * np.ones(len(scope))
+    between = "" if merged is None else f" between groups of {merged.name}"
+    return RateConstraints(
+        scope=scope - 1 if eps is None else np.full(len(scope), NO_EPSILON),
+        limits=0.0 * moves if eps is None else eps * moves,
+        moves=moves if eps is None else 0.0 * moves,
+        client=scope - 1,
+        about=rate,
+        titles=tuple(f"{one}{between}" for one in notion.rates),
+        auxiliary=int(level[1].max(initial=-1)) + 1,
+        constants_are_feasible=not level[0].size,
+        counted=notion.counted,
+        place=_by_cell(at)[:, :, own],
+        weight=_by_cell(share)[:, :, own],
+        level=level,
+    )
 
-    notion: Notion
-    client: Ints
-    rate: Ints
-    level: Ints
-    place: Ints
-    weight: Floats
-    eps: float | None = None
-    grouping: str = ""
 
-    @classmethod
-    def of(
-        cls,
-        notion: Notion,
-        people: Floats,
-        *,
-        merged: Merged | None = None,
-        overall: bool = True,
-        inside: bool = True,
-        eps: float | None = None,
-    ) -> "GapConstraints":
-        """Lay the rows out.
+def ratio_constraints(
+    notion: Notion, people: Floats, policy: Policy, favourable: str
+) -> RateConstraints:
+    """Lay out rho t <= rate_a <= t for every group a, with an auxiliary level t a scope and rate.
 
-        Parameters
-        ----------
-        notion : Notion
-        people : ndarray, shape (clients, groups, rates)
-            Those behind each rate.
-        merged : Merged, optional
-            Compare coarser groups; a coarse group's rate pools its groups' people.
-        overall, inside : bool
-            Which gaps are meant.
-        eps : float, optional
-            A limit of its own.
-        """
-        whom = people if merged is None else merged.pooled(people)
-        groups = whom.shape[1]
-        scoped = np.concatenate([whom.sum(axis=0)[None], whom])  # scope + 1 comes first
-        there = scoped > 0
-        meant = np.full(len(scoped), inside)
-        meant[0] = overall
-        scope, rate = np.nonzero((there.sum(axis=1) > 1) & meant[:, None])
-        at = np.full(scoped.shape, -1)
-        if groups == 2:
-            at[scope, :, rate] = np.arange(len(scope))[:, None]
-            sign, level = np.array([1.0, -1.0])[:, None], np.zeros(0, np.int64)
-        else:
-            level, group = np.nonzero(there[scope, :, rate])
-            scope, rate = scope[level], rate[level]
-            at[scope, group, rate] = np.arange(len(level))
-            sign = np.ones((groups, 1))
-        share = np.divide(sign, scoped, out=np.zeros_like(scoped), where=there & (at >= 0))
-        own = np.arange(groups) if merged is None else merged.code
-        place, weight = (
-            np.stack([np.broadcast_to(part[0], part[1:].shape), part[1:]])[:, :, own]
-            for part in (at, share)
+    Shares of answers whatever the label (`sp`) are compared for the favourable answer alone,
+    and so are those of two answers given the label (`eo-full`): the other's is 1 less.
+    Groups of less than a share `ratio_leave_out` of all people are not compared.
+    """
+    scoped = _scoped(people)
+    large = people[..., 0].sum(axis=0) >= policy.ratio_leave_out * people[..., 0].sum()
+    meant = [one.label is not None or one.answer == favourable for one in notion.rates]
+    there = (scoped > 0) & large[:, None] & np.array(meant)
+    rho = np.array([policy.ratio_global] + [policy.ratio_local] * len(people), float)  # None: NaN
+    compared = (there.sum(axis=1) > 1) & ~np.isnan(rho)[:, None]
+    level_of = np.full(compared.shape, -1)
+    level_of[compared] = np.arange(int(compared.sum()))
+    scope, group, rate = np.nonzero(there & compared[:, None])
+    half = len(scope)
+    at = np.full(scoped.shape, -1)
+    at[scope, group, rate] = np.arange(half)
+    below = _by_cell(at)
+    weight = np.divide(1.0, scoped, out=np.zeros_like(scoped), where=scoped > 0)
+    none, nothing = np.full(half, np.inf), np.zeros(half)
+    limits = np.stack([np.append(-none, nothing), np.append(nothing, none)])
+    return RateConstraints(
+        scope=np.full(2 * half, NO_EPSILON),
+        limits=limits,
+        moves=np.zeros_like(limits),
+        client=np.tile(scope - 1, 2),
+        about=np.tile(rate, 2),
+        titles=tuple(f"ratio of {one}" for one in notion.rates),
+        auxiliary=int(compared.sum()),
+        counted=notion.counted,
+        place=np.concatenate([below, np.where(below >= 0, half + below, -1)]),
+        weight=np.tile(_by_cell(weight), (2, 1, 1, 1)),
+        level=(
+            np.arange(2 * half),
+            np.tile(level_of[scope, rate], 2),
+            -np.append(np.ones(half), rho[scope]),
+        ),
+    )
+
+
+def share_constraints(policy: Policy, counts: ClientCounts) -> RateConstraints:
+    """Lay out a row for each precision and capacity, overall or in every client.
+
+    ::
+
+        precision of y at least r:   sum over labels z of ([z = y] - r) Pr(label z, answer y) >= 0
+        capacity s:                  Pr(answer favourable) <= s
+    """
+    size, n = len(counts.labels), np.asarray(counts.n_client, float)
+    kinds: list[tuple[bool, Floats, tuple[float, float], str]] = []
+    for inside, most in ((False, policy.capacity_global), (True, policy.capacity_local)):
+        if most is not None:
+            favourable = np.zeros((size, size))
+            favourable[:, counts.labels.index(counts.favourable)] = 1.0
+            what = f"share answered “{counts.favourable}”"
+            kinds.append((inside, favourable, (-np.inf, most), what))
+    for floor in policy.precision:
+        label, counted = counts.labels.index(floor.label), np.zeros((size, size))
+        counted[:, label] = -floor.rate
+        counted[label, label] += 1.0
+        what = f"precision of “{floor.label}”"
+        kinds.append((floor.scope == "local", counted, (0.0, np.inf), what))
+    at = np.full((len(kinds), len(n)), -1)
+    share = np.zeros(at.shape)
+    clients: list[Ints] = []
+    for number, (inside, *_) in enumerate(kinds):
+        rows = np.flatnonzero(n > 0) if inside else np.array([OVERALL])
+        at[number, n > 0] = sum(len(one) for one in clients) + (
+            np.arange(len(rows)) if inside else 0
         )
-        name = "" if merged is None else merged.name
-        return cls(notion, scope - 1, rate, level, place, weight, eps, name)
-
-    @property
-    def scope(self) -> Ints:  # type: ignore[override]
-        """Whose epsilon limits a row; none where it has a limit of its own."""
-        return self.client if self.eps is None else np.full(len(self.client), NO_EPSILON)
-
-    @property
-    def constants_are_feasible(self) -> bool:
-        """Between two groups; levels of more groups are no differences."""
-        return not self.level.size
-
-    @property
-    def auxiliary(self) -> int:  # type: ignore[override]
-        """As many as there are levels t."""
-        return int(self.level.max(initial=-1)) + 1
-
-    def auxiliary_entries(self, columns: RuleTable) -> Entries:
-        """Each level is taken off its rows."""
-        return np.arange(len(self.level)), self.level, np.full(len(self.level), -1.0)
-
-    def bounds(self, eps_global: float, eps_local: Floats) -> tuple[Floats, Floats]:
-        """Both sides move with epsilon for two groups, the upper one for levels."""
-        asked = np.append(eps_local, eps_global)  # OVERALL is -1, the last
-        upper = asked[self.client] if self.eps is None else np.full(len(self.client), self.eps)
-        return np.zeros_like(upper) if self.level.size else -upper, upper
-
-    def prices(self, duals: Floats) -> Floats:
-        """Two groups: both bounds move. Levels: only the upper one, the dual's negative part."""
-        if self.eps is not None:
-            return np.zeros(len(duals))
-        return np.maximum(-duals, 0.0) if self.level.size else np.abs(duals)
-
-    def names(self, counts: ClientCounts) -> list[str]:
-        """Scope, grouping and rate."""
-        between = f" between groups of {self.grouping}" if self.grouping else ""
-        return [
-            f"{scope_name(client, counts)}: {self.notion.rates[rate]}{between}"
-            for client, rate in zip(self.client, self.rate, strict=True)
-        ]
+        share[number] = 1 / np.where(n > 0, n if inside else counts.n, 1.0)
+        clients.append(rows)
+    about = np.repeat(np.arange(len(kinds)), [len(rows) for rows in clients])
+    limits = np.array([limit for _, _, limit, _ in kinds])[about].T
+    by_cell = (1, len(n), len(counts.groups), len(kinds))
+    return RateConstraints(
+        scope=np.full(len(about), NO_EPSILON),
+        limits=limits,
+        moves=np.zeros_like(limits),
+        client=np.concatenate(clients),
+        about=about,
+        titles=tuple(what for *_, what in kinds),
+        counted=np.stack([counted for _, counted, _, _ in kinds], axis=2),
+        place=np.broadcast_to(at.T[:, None], by_cell),
+        weight=np.broadcast_to(share.T[:, None], by_cell),
+        level=joined([]),
+    )
 
 
-def scope_name(client: int, counts: ClientCounts) -> str:
-    """What a scope is called in a list of binding rows."""
-    return "global" if client == OVERALL else f"local {counts.clients[client]}"
+def _scoped(people: Floats) -> Floats:
+    """People of each scope, all clients first: (1 + clients, groups, rates)."""
+    return np.concatenate([people.sum(axis=0)[None], people])
+
+
+def _by_cell(scoped: NDArray[Any]) -> NDArray[Any]:
+    """What a cell has overall, and what inside its client, from (1 + clients, groups, rates)."""
+    return np.stack([np.broadcast_to(scoped[0], scoped[1:].shape), scoped[1:]])

@@ -13,42 +13,32 @@ both groups' rates at once. A constant answer has no error, so the program stays
 nobody is behind is taken as 1/2 +- 1/2 for every rule but a constant one; that is a range, not an
 error, and is added whatever the direction: such a cell is driven to constants, never left out.
 
-The overall rate of a group pools its clients' rates r with weights w, which are counted as well:
-its error has the variance sum over c of w^2 s^2, plus that of the weights, sum over c of
-w (r - mean r)^2 / n: a second-order cone with two dimensions a cell (`overall_margin`). Every cell
-adapts to its own people, and these gains do not average out over clients. Where a label is frequent
-by chance a client has it more often: so the weights' part has Scheffe's constant of as many
-dimensions as there are clients. What the rates are too high by is found by cross-validation of the
-whole fit, and they are corrected by it (`solving.optimism`).
+A group's overall rate is sum over c of w_c r_c, with r_c the rate of client c and w_c the client's
+share of the people behind it. Both are counted, so both may be wrong:
 
-``proved``: widths are added instead, each a bound that holds for every rule at once.
+    measured    z |(s_a, s_b)|, s_a >= |standard errors of the cells, and of the weights|: second-order
+                cones. Every cell adapts to its own people, and these gains do not average out over
+                clients: the weights' part has Scheffe's constant of as many dimensions as there are
+                clients, and what the rates are too high by is found by cross-validation of the whole
+                fit and taken off them (`lp.optimism`).
+    proved      the widths of the rates, added, each a bound that holds for every rule at once; and
+                for the weights their total variation times the range of the true rates, both ends of
+                which are auxiliary columns. The shares of K clients among n people differ from the
+                true ones by more than sqrt((K ln 2 + ln(1 / tail)) / 2n) in total variation with a
+                chance of at most `tail` (Weissman and others, 2003).
 """
 
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.intervals import normal_quantile
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.constraints.base import (
-    NO_EPSILON,
-    OVERALL,
-    Constraints,
-    Entries,
-    joined,
-)
-from fairfl_core.lp.constraints.gaps import scope_name
-from fairfl_core.lp.constraints.overall_margin import Cone, OverallMargin, Pooled, Range
-from fairfl_core.lp.constraints.widths import (
-    Widths,
-    binomial_widths,
-    dvoretzky,
-    pooled_widths,
-)
+from fairfl_core.lp.constraints.base import NO_EPSILON, OVERALL, Constraints, Entries, joined
+from fairfl_core.lp.constraints.widths import Widths, binomial_widths, dvoretzky, pooled_widths
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.rule_table import RuleTable
 
@@ -60,9 +50,13 @@ _ANGLES = np.linspace(0, np.pi / 2, 9)
 _UNDERSHOOT = 1.005  # nine directions of a quarter circle fall short of its radius by so much
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class MarginConstraints(Constraints):
-    """Gap rows with a margin; local ones for every client, pair of groups, rate and sign.
+    """Gap rows with a margin: overall for every pair of groups, rate and sign, then inside clients.
+
+    Below them are the rows that define the ends of a proved overall margin. Auxiliary columns are,
+    for every group and rate, the length of its errors and its mean rate (measured), or top and
+    bottom of its rates (proved); then, measured, the length of every pair's errors.
 
     Attributes
     ----------
@@ -72,22 +66,17 @@ class MarginConstraints(Constraints):
         Those behind each rate.
     cuts : bool
         Whether rules are cuts of a score (any number of them) rather than rules of answers.
+    optimism : ndarray, shape (groups, rates)
+        What fitted overall rates are too high by: see `pooled_widths`.
     times : float
         As if each client had so many times its people, its rates being the same: to see what
         more data would buy. 1 for a promise.
-    optimism : ndarray, shape (groups, rates)
-        What fitted overall rates are too high by: see `pooled_widths`.
-    client, rate : ndarray, shape (limits,)
-        Client (or `OVERALL`) and rate of the rows with an epsilon; rows that define the overall
-        margin follow them.
     """
 
     notion: Notion
     guarantee: Guarantee
     people: Floats
     cuts: bool
-    client: Ints
-    rate: Ints
     optimism: Floats
     times: float = 1.0
 
@@ -102,38 +91,53 @@ class MarginConstraints(Constraints):
         optimism: Floats | None = None,
         times: float = 1.0,
     ) -> "MarginConstraints":
-        """Lay the rows out: overall first, then client by client."""
+        """Lay the rows out."""
         clients, groups, rates = people.shape
         if cuts and len(notion.labels) > 2:
             raise InputError(
                 "with three labels and more no bound holds for every rule of the scores at once; "
                 "ask for a confidence in the region simplex or kernel, or for none."
             )
-        pairs = groups * (groups - 1) // 2
+        pairs, measured = groups * (groups - 1) // 2, guarantee.proof == "measured"
+        angles = len(_ANGLES) if measured else 1
         overall = np.tile(np.arange(rates).repeat(2), pairs)
-        angles = len(_ANGLES) if guarantee.proof == "measured" else 1
         local = np.tile(np.arange(rates).repeat(2 * angles), pairs)
-        scope = np.concatenate(
+        ends = 0 if measured else 2 * groups * rates * clients
+        client = np.concatenate(
             [np.full(len(overall), OVERALL), np.arange(clients).repeat(len(local))]
         )
-        rate = np.concatenate([overall, np.tile(local, clients)])
-        none = np.zeros((groups, rates))
+        scope = np.append(client, np.full(ends, NO_EPSILON))
+        has_epsilon = scope != NO_EPSILON
         return cls(
-            notion,
-            guarantee,
-            people,
-            cuts,
-            scope,
-            rate,
-            none if optimism is None else optimism,
-            times,
+            notion=notion,
+            guarantee=guarantee,
+            people=people,
+            cuts=cuts,
+            optimism=np.zeros((groups, rates)) if optimism is None else optimism,
+            times=times,
+            scope=scope,
+            limits=np.stack([np.full(len(scope), -np.inf), np.zeros(len(scope))]),
+            moves=np.stack([0.0 * has_epsilon, 1.0 * has_epsilon]),
+            client=np.append(client, np.full(ends, OVERALL)),
+            about=np.concatenate([overall, np.tile(local, clients), np.full(ends, rates)]),
+            titles=(*map(str, notion.rates), "ends of the rates"),
+            auxiliary=(2 * groups + measured * pairs) * rates,
         )
+
+    def bounds(self, eps_global: float, eps_local: Floats) -> tuple[Floats, Floats]:
+        """An epsilon of 1 asks for nothing, so nothing is held either."""
+        upper = self.asked(eps_global, eps_local)
+        return self.limits[0], np.where(upper >= 1, np.inf, upper)
 
     # ---------------------------------------------------------------- how wide
 
     @property
     def _pairs(self) -> list[tuple[int, int]]:
         return list(combinations(range(self.people.shape[1]), 2))
+
+    @property
+    def _is_measured(self) -> bool:
+        return self.guarantee.proof == "measured"
 
     @property
     def error(self) -> float:
@@ -153,7 +157,7 @@ class MarginConstraints(Constraints):
     def widths(self, columns: RuleTable, *, cells: int = 1) -> Widths:
         """Rates and widths of columns; `cells` is over how many cells a proof must hold."""
         how = (self.notion, columns, self.people)
-        if self.guarantee.proof == "measured":
+        if self._is_measured:
             return binomial_widths(*how, self.z, self.times)
         tail = self.error / (4 * cells)
         if self.cuts:
@@ -162,110 +166,127 @@ class MarginConstraints(Constraints):
         shares = columns.blocks // (self.people.shape[0] * self.people.shape[1])
         return binomial_widths(*how, normal_quantile(1 - tail / shares), self.times)
 
+    def _overall_widths(self, columns: RuleTable) -> Widths:
+        if self._is_measured:
+            how = (self.z, self.optimism, self.times)
+            return pooled_widths(self.notion, columns, self.people, *how)
+        # Half of a proof's chance of error is the weights'.
+        return self.widths(columns, cells=2 * len(self.people))
+
     # ---------------------------------------------------------------- rows
 
     def entries(self, columns: RuleTable) -> Entries:
-        """Overall rows, then the local ones, then what defines the overall margin."""
+        """Overall rows, then the local ones, then what defines the ends of overall rates."""
+        first = 2 * len(self._pairs) * self.people.shape[2]
+        inside, overall = self.widths(columns), self._overall_widths(columns)
+        lean = _UNDERSHOOT * np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
+        lean = lean if self._is_measured else np.ones((2, 1))
+        each = first * lean.shape[1]
+        local = self._gaps(columns, inside, lean, first + columns.client * each)
+        whole = self._gaps(columns, overall, np.ones((2, 1)), 0 * columns.client)
+        weight = self._weight[columns.client, columns.group]
+        row, column, value = whole
+        value *= weight[column, self.about[row]]
         return joined(
-            [
-                self._local(columns),
-                *(part.entries() for part in self._overall(columns)),
-            ]
+            [local, whole, *([] if self._is_measured else [self._ends(columns, overall)])]
         )
 
-    def auxiliary_entries(self, columns: RuleTable) -> Entries:
-        """The overall margins stand in the overall rows."""
-        return joined([part.auxiliary_entries() for part in self._overall(columns)])
+    def _gaps(self, columns: RuleTable, widths: Widths, lean: Floats, first: Ints) -> Entries:
+        """Every column's part in the gaps of its pairs, to either side, at worst.
 
-    @property
-    def scope(self) -> Ints:  # type: ignore[override]
-        """Whose epsilon limits a row; none for what defines the overall margin."""
-        return np.append(self.client, np.full(self._definitions, NO_EPSILON))
-
-    @property
-    def _definitions(self) -> int:
-        return self._margins * self._kind.definitions(self.people.shape[0])
-
-    @property
-    def auxiliary(self) -> int:  # type: ignore[override]
-        """Those of every overall margin."""
-        return self._margins * self._kind.auxiliary(self.people.shape[0])
-
-    @property
-    def _kind(self) -> type[OverallMargin]:
-        return Cone if self.guarantee.proof == "measured" else Range
-
-    @property
-    def _margins(self) -> int:
-        return len(self._pairs) * self.people.shape[2]
-
-    def _overall(self, columns: RuleTable) -> list[OverallMargin]:
-        """One margin a pair of groups and rate."""
-        clients, _, rates = self.people.shape
-        kind, people = self._kind, self.people * self.times
-        if kind is Cone:
-            how = (self.z, self.optimism, self.times)
-            widths, constant = pooled_widths(self.notion, columns, self.people, *how), self.z
-        else:  # half of a proof's chance of error is the weights'
-            widths, constant = self.widths(columns, cells=2 * clients), self.error / 4
-        return [
-            kind(
-                Pooled.of(columns, widths, people, pair, rate),
-                constant,
-                row=2 * number,
-                definition=len(self.client) + number * kind.definitions(clients),
-                first=number * kind.auxiliary(clients),
-            )
-            for number, (pair, rate) in enumerate(product(self._pairs, range(rates)))
-        ]
-
-    def _local(self, columns: RuleTable) -> Entries:
-        widths = self.widths(columns)
-        rates, pairs = self.people.shape[2], self._pairs
-        measured = self.guarantee.proof == "measured"
-        angles = len(_ANGLES) if measured else 1
-        first = 2 * rates * len(pairs)
-        each = first * angles
-        rows, places, values = [], [], []
-        for number, (one, other) in enumerate(pairs):
-            for group, sign, turn in ((one, 1.0, np.cos), (other, -1.0, np.sin)):
+        `lean` (2, directions) is how much of the first and of the second group's width counts,
+        `first` the first row of each column's scope.
+        """
+        parts = []
+        each = 2 * self.people.shape[2] * lean.shape[1]
+        for number, pair in enumerate(self._pairs):
+            for group, turn, sides in zip(pair, lean, ((0, 1), (1, 0)), strict=True):
                 mine = np.flatnonzero(columns.group == group)
-                lean = _UNDERSHOOT * turn(_ANGLES) if measured else np.ones(1)
-                lean = np.where(widths.is_range[mine][..., None], 1.0, lean)
-                rate, up, down = (x[mine] for x in (widths.rate, widths.up, widths.down))
-                plus = sign * rate[..., None] + (up if sign > 0 else down)[..., None] * lean
-                minus = -sign * rate[..., None] + (down if sign > 0 else up)[..., None] * lean
-                value = np.stack([plus, minus], axis=2)  # (columns, rates, signs, angles)
-                row = (
-                    first
-                    + columns.client[mine, None] * each
-                    + np.arange(number * each // len(pairs), (number + 1) * each // len(pairs))
-                )
-                rows.append(row.ravel())
-                places.append(mine.repeat(each // len(pairs)))
-                values.append(value.reshape(len(mine), -1).ravel())
-        return np.concatenate(rows), np.concatenate(places), np.concatenate(values)
+                share = np.where(widths.is_range[mine][..., None], 1.0, turn)
+                rate, up, down = (x[mine, :, None] for x in (widths.rate, widths.up, widths.down))
+                toward = (rate + up * share, -rate + down * share)
+                value = np.stack([toward[side] for side in sides], axis=2)
+                row = first[mine, None] + np.arange(number * each, (number + 1) * each)
+                parts.append((row.ravel(), mine.repeat(each), value.ravel()))
+        return joined(parts)
 
-    def bounds(self, eps_global: float, eps_local: Floats) -> tuple[Floats, Floats]:
-        """One-sided rows; an epsilon of 1 asks for nothing, so nothing is held either."""
-        upper = np.append(eps_local, eps_global)[self.client]
-        upper = np.append(np.where(upper >= 1, np.inf, upper), np.zeros(self._definitions))
-        return np.full(len(upper), -np.inf), upper
+    @property
+    def _weight(self) -> Floats:
+        """The share of each client among the people behind an overall rate, like `people`."""
+        total = self.people.sum(axis=0)
+        even = np.full(self.people.shape, 1 / len(self.people))  # where nobody is behind it at all
+        return np.divide(self.people, total, out=even, where=total > 0)
 
-    def prices(self, duals: Floats) -> Floats:
-        """Every limit is an upper one."""
-        return np.where(self.scope == NO_EPSILON, 0.0, np.maximum(-duals, 0.0))
+    def _ends(self, columns: RuleTable, widths: Widths) -> Entries:
+        """Let r + up <= top and bottom <= r - down in every cell."""
+        clients, groups, rates = self.people.shape
+        cell = (columns.group[:, None] * rates + np.arange(rates)) * 2
+        first = len(self) - 2 * groups * rates * clients
+        row = [first + (cell + side) * clients + columns.client[:, None] for side in (0, 1)]
+        value = [widths.rate + widths.up, widths.down - widths.rate]
+        every = np.tile(np.arange(len(columns)).repeat(rates), 2)
+        return np.stack(row).ravel(), every, np.stack(value).ravel()
 
-    def names(self, counts: ClientCounts) -> list[str]:
-        """Scope and rate."""
-        named = [
-            f"{scope_name(client, counts)}: {self.notion.rates[rate]}"
-            for client, rate in zip(self.client, self.rate, strict=True)
-        ]
-        return named + ["the overall margin"] * self._definitions
+    def auxiliary_entries(self) -> Entries:
+        """The overall margins in both signs of their gaps; ends of rates in their own rows."""
+        clients, groups, rates = self.people.shape
+        rate = np.arange(rates)
+        gap = np.arange(2 * len(self._pairs) * rates)
+        if self._is_measured:
+            return gap, 2 * groups * rates + gap // 2, np.full(len(gap), self.z)
+        total = np.maximum(self.people.sum(axis=0) * self.times, 1e-9)
+        spread = np.sqrt((clients * np.log(2) - np.log(self.error / 4)) / (2 * total))
+        parts = []
+        for number, pair in enumerate(self._pairs):
+            for group in pair:
+                for sign in (0, 1):
+                    row = 2 * (number * rates + rate) + sign
+                    top, moved = 2 * (group * rates + rate), np.minimum(spread[group], 1.0)
+                    parts += [(row, top, moved), (row, top + 1, -moved)]
+        ends = np.arange(2 * groups * rates)
+        own = len(self) - len(ends) * clients + np.arange(len(ends) * clients)
+        side = np.where(ends % 2, 1.0, -1.0)
+        return joined([*parts, (own, ends.repeat(clients), side.repeat(clients))])
 
     def cones(self, columns: RuleTable) -> list[Entries]:
-        """Those of the overall margins."""
-        if not self._kind.is_cone:
+        """Each group's errors, then those of each pair of groups."""
+        if not self._is_measured:
             return []
-        return [part.cone() for part in self._overall(columns)]
+        _, groups, rates = self.people.shape
+        error = self._overall_widths(columns)
+        lengths = [
+            self._group_cone(columns, error, group, rate)
+            for group in range(groups)
+            for rate in range(rates)
+        ]
+        first = 2 * groups * rates
+        pairs = [
+            [-1 - first - number * rates - rate, *(-1 - 2 * (g * rates + rate) for g in pair)]
+            for number, pair in enumerate(self._pairs)
+            for rate in range(rates)
+        ]
+        return [*lengths, *((np.arange(3), np.array(pair), np.ones(3)) for pair in pairs)]
+
+    def _group_cone(self, columns: RuleTable, widths: Widths, group: int, rate: int) -> Entries:
+        """Rows (s, v): v = the error of each cell, then what its weight's may be, times r - m."""
+        people, mine = self.people[:, group, rate] * self.times, columns.group == group
+        clients, total = len(people), people.sum()
+        z2 = _scheffe_of_weights(clients, self.z)
+        share = (people + z2 / clients) / (total + z2)  # Wilson's middle of the weights
+        root = np.sqrt(z2 / self.z**2 * share / (total + z2))
+        place, client = np.flatnonzero(mine), columns.client[mine]
+        length, every = -1 - 2 * (group * self.people.shape[2] + rate), np.arange(clients)
+        error = self._weight[client, group, rate] * np.asarray(widths.error)[mine, rate]
+        return (
+            np.concatenate([[0], 1 + client, 1 + clients + client, 1 + clients + every]),
+            np.concatenate([[length], place, place, np.full(clients, length - 1)]),
+            np.concatenate([[1.0], error, root[client] * widths.rate[mine, rate], -root]),
+        )
+
+
+def _scheffe_of_weights(clients: int, z: float) -> float:
+    """Scheffe's constant of the weights, squared: every client's answers may adapt to its own."""
+    from scipy.special import chdtri
+
+    # The chance of error: a chi-square variable of two dimensions exceeds z^2.
+    return float(chdtri(max(clients - 1, 2), np.exp(-(z**2) / 2)))

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.constraints.base import NO_EPSILON, OVERALL, Constraints, Entries, joined
-from fairfl_core.lp.constraints.gaps import scope_name
 from fairfl_core.lp.rule_table import RuleTable
 
 __all__ = ["UnknownGroupConstraints"]
@@ -18,7 +17,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class UnknownGroupConstraints(Constraints):
     """The largest gap over all groups that people may have is at most epsilon: still an LP.
 
@@ -36,11 +35,8 @@ class UnknownGroupConstraints(Constraints):
     Attributes
     ----------
     notion : Notion
-    client : ndarray, shape (scopes,)
+    place, rate : ndarray, shape (scopes,)
         The client of each scope that is compared, or `OVERALL`; one entry a scope and rate.
-    rate : ndarray, shape (scopes,)
-    there : ndarray, shape (scopes, groups)
-        Which groups have people behind the rate.
     people : ndarray, shape (scopes, groups)
         P, all that A is a share of.
     lacking : tuple of ndarray
@@ -48,9 +44,8 @@ class UnknownGroupConstraints(Constraints):
     """
 
     notion: Notion
-    client: Ints
+    place: Ints
     rate: Ints
-    there: NDArray[np.bool_]
     people: Floats
     lacking: tuple[Ints, Ints, Ints, Floats]
 
@@ -63,68 +58,74 @@ class UnknownGroupConstraints(Constraints):
         scoped = np.concatenate([people.sum(axis=0)[None], people])
         scope, rate = np.nonzero((scoped > 0).sum(axis=1) > 1)
         behind = scoped[scope, :, rate]
-        parts, clients, answers = [], [], []
-        for place, (one, r) in enumerate(zip(scope, rate, strict=True)):
-            mine = many[:, r] > 0
-            if one > 0:
-                mine &= (np.arange(len(many)) == one - 1)[:, None]
-            c, j = np.nonzero(mine)
-            parts.append(np.full(len(c), place))
-            clients.append(c)
-            answers.append(j)
-        at, who, answer = (
-            np.concatenate(each).astype(np.int64) for each in (parts, clients, answers)
-        )
+        # Those who may join: of a scope's own client, or of all.
+        mine = (scope[:, None] == 0) | (np.arange(len(many)) == scope[:, None] - 1)
+        at, who, answer = np.nonzero(mine[..., None] & (many[:, rate].swapaxes(0, 1) > 0))
         lacking = at, who, answer, many[who, rate[at], answer]
-        return cls(notion, scope - 1, rate, behind > 0, behind, lacking)
+        groups = behind.shape[1]
+        a, b = np.array(list(permutations(range(groups), 2))).T
+        # Rows of upper bounds, of lower ones, of those who may join, and of two groups.
+        there, none, joining = (
+            behind.ravel() > 0,
+            np.full(behind.size, np.inf),
+            2 * len(at) * groups,
+        )
+        both = ((behind[:, a] > 0) & (behind[:, b] > 0)).ravel()
+        head = np.full(2 * behind.size + joining, NO_EPSILON)
+        bound = np.where(there, 0.0, np.inf)
+        upper = [bound, none, np.zeros(joining), np.where(both, 0.0, np.inf)]
+        lower = [-none, -bound, np.full(joining + len(both), -np.inf)]
+        moves = np.append(0.0 * head, 1.0 * both)
+        whose = np.repeat(np.arange(len(scope)), groups)
+        every = np.concatenate(
+            [
+                whose,
+                whose,
+                np.tile(np.repeat(at, groups), 2),
+                np.repeat(np.arange(len(scope)), len(a)),
+            ]
+        )
+        return cls(
+            notion=notion,
+            place=scope - 1,
+            rate=rate,
+            people=behind,
+            lacking=lacking,
+            scope=np.append(head, np.repeat(scope - 1, len(a))),
+            limits=np.stack([np.concatenate(lower), np.concatenate(upper)]),
+            moves=np.stack([0.0 * moves, moves]),
+            client=scope[every] - 1,
+            about=rate[every],
+            titles=tuple(map(str, notion.rates)),
+            auxiliary=2 * behind.size + joining,
+        )
 
     # ---------------------------------------------------------------- where rows and columns are
 
     @property
     def _pairs(self) -> list[tuple[int, int]]:
-        return list(permutations(range(self.there.shape[1]), 2))
-
-    @property
-    def _rates(self) -> int:
-        """Rates with a bound on each side: scopes times groups."""
-        return self.there.size
-
-    @property
-    def _joining(self) -> int:
-        """Kinds of further people of every group, on one side."""
-        return len(self.lacking[0]) * self.there.shape[1]
+        return list(permutations(range(self.people.shape[1]), 2))
 
     def _bound(self, side: int) -> Ints:
         """The row of each rate's bound, and its auxiliary column t or u: (scopes, groups)."""
-        return side * self._rates + np.arange(self._rates).reshape(self.there.shape)
+        return side * self.people.size + np.arange(self.people.size).reshape(self.people.shape)
 
     def _kind(self, side: int) -> Ints:
-        """The row of each kind of further people and group: (kinds, groups)."""
-        first = 2 * self._rates + side * self._joining
-        return first + np.arange(self._joining).reshape(-1, self.there.shape[1])
+        """The row and auxiliary column of each kind of further people and group: (kinds, groups)."""
+        shape = len(self.lacking[0]), self.people.shape[1]
+        many = shape[0] * shape[1]
+        return 2 * self.people.size + side * many + np.arange(many).reshape(shape)
 
     @property
     def _pair_rows(self) -> Ints:
-        first = 2 * (self._rates + self._joining)
-        return first + np.arange(len(self.client) * len(self._pairs)).reshape(len(self.client), -1)
-
-    @property
-    def scope(self) -> Ints:  # type: ignore[override]
-        """Only rows between two groups have an epsilon."""
-        head = np.full(2 * (self._rates + self._joining), NO_EPSILON)
-        return np.concatenate([head, np.repeat(self.client, len(self._pairs))])
-
-    @property
-    def auxiliary(self) -> int:  # type: ignore[override]
-        """T and u of every rate, s of every kind of further people, on both sides."""
-        return 2 * (self._rates + self._joining)
+        return np.arange(self.auxiliary, len(self)).reshape(len(self.place), -1)
 
     # ---------------------------------------------------------------- what stands in them
 
     @property
     def _whole(self) -> Floats:
         """Everybody who may be behind a rate, by which its rows are scaled."""
-        joining = np.bincount(self.lacking[0], self.lacking[3], minlength=len(self.client))
+        joining = np.bincount(self.lacking[0], self.lacking[3], minlength=len(self.place))
         return np.asarray(self.people + joining[:, None])
 
     def entries(self, columns: RuleTable) -> Entries:
@@ -132,10 +133,10 @@ class UnknownGroupConstraints(Constraints):
         assert columns.response is not None
         answered = self.notion.answered(columns.confusion)  # (columns, rates)
         rows_of: list[list[int]] = [[] for _ in range(int(columns.client.max()) + 1)]
-        overall = np.flatnonzero(self.client == OVERALL)
-        for place, client in enumerate(self.client):
+        overall = np.flatnonzero(self.place == OVERALL)
+        for number, client in enumerate(self.place):
             if client != OVERALL and client < len(rows_of):
-                rows_of[client].append(place)
+                rows_of[client].append(number)
         most = max(map(len, rows_of), default=0) + len(overall)
         table = np.full((len(rows_of), most), -1)
         for client, places in enumerate(rows_of):
@@ -167,7 +168,7 @@ class UnknownGroupConstraints(Constraints):
             parts.append((row[there], of[there], sign * share[there]))
         return joined(parts)
 
-    def auxiliary_entries(self, columns: RuleTable) -> Entries:
+    def auxiliary_entries(self) -> Entries:
         """t, u and s in the rows of rates, of kinds, and of two groups."""
         kinds, _, _, many = self.lacking
         parts = []
@@ -185,31 +186,3 @@ class UnknownGroupConstraints(Constraints):
             parts.append((row, self._bound(0)[:, a], np.ones(len(row))))
             parts.append((row, self._bound(1)[:, b], -np.ones(len(row))))
         return joined(parts)
-
-    def bounds(self, eps_global: float, eps_local: Floats) -> tuple[Floats, Floats]:
-        """Upper bounds of rates at most 0, lower ones at least; two groups at most epsilon apart."""
-        asked = np.append(eps_local, eps_global)[self.client]  # OVERALL is -1, the last
-        both = np.stack([self.there[:, a] & self.there[:, b] for a, b in self._pairs], axis=1)
-        apart = np.where(both, asked[:, None], np.inf).ravel()
-        least = np.where(self.there, 0.0, -np.inf).ravel()
-        kinds = np.zeros(2 * self._joining)
-        high = np.where(self.there, 0.0, np.inf).ravel()
-        lower = [np.full(len(high), -np.inf), least, np.full(len(kinds) + len(apart), -np.inf)]
-        return np.concatenate(lower), np.concatenate(
-            [high, np.full(len(least), np.inf), kinds, apart]
-        )
-
-    def prices(self, duals: Floats) -> Floats:
-        """Of rows between two groups, whose upper bound moves."""
-        return np.where(self.scope == NO_EPSILON, 0.0, np.maximum(-duals, 0.0))
-
-    def names(self, counts: ClientCounts) -> list[str]:
-        """Scope and rate; rows of bounds are the gap's own."""
-        names = [
-            f"{scope_name(client, counts)}: {self.notion.rates[rate]}"
-            for client, rate in zip(self.client, self.rate, strict=True)
-        ]
-        groups = self.there.shape[1]
-        of_rates = [name for name in names for _ in range(groups)]
-        of_kinds = [names[place] for place in self.lacking[0] for _ in range(groups)]
-        return [*of_rates * 2, *of_kinds * 2, *(name for name in names for _ in self._pairs)]

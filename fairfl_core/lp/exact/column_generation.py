@@ -218,7 +218,7 @@ class ColumnGeneration:
             _, duals = solver.solve(warm=True)
         x = solver.break_ties()
         every = Candidates.join(found)
-        if (x[:auxiliary] * self.constraints.auxiliary_costs()).sum() > _UNMET:
+        if (x[:auxiliary] * self.constraints.auxiliary_costs).sum() > _UNMET:
             return None, every
         best = self._pricing[0](gain)
         missing = self._promised(self._value(best, gain, paid))

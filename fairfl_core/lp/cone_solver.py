@@ -37,7 +37,6 @@ _NO_ROOM = 1e-6  # an overall limit below this is taken as 0
 _NEAR = 0.02  # of a limit: rows with less slack are taken in at first
 _FEW = 4  # columns of a block that are taken in at first
 _HELPFUL = 0.3  # of the best reduced cost of a block: such columns are taken in together
-_WORST = 0.3  # of a client's largest violation: such rows are taken in together
 _VIOLATED = 2e-10
 _GAP = 1e-10  # what a block may still gain, in units of a mean cell
 _MOST_ROUNDS = 30
@@ -222,10 +221,10 @@ class ConeSolver(Solver):
 
         None where that finds no optimum.
         """
-        program, conic, scope = self.program, start.conic, start.scope
+        program, conic = self.program, start.conic
         columns = start.columns.copy()
         near = start.sums - limits >= -_NEAR * np.abs(limits)
-        rows = near | (start.duals[start.place] != 0) | (scope == 0)
+        rows = near | (start.duals[start.place] != 0) | start.is_of_no_client
         for _ in range(_MOST_ROUNDS):
             part, kept = conic.take(rows, columns)
             try:
@@ -237,9 +236,7 @@ class ConeSolver(Solver):
             x, duals = np.zeros(len(columns)), np.zeros(len(kept))
             x[columns], duals[kept] = found
             over = np.where(rows, 0.0, start.matrix @ x - limits)
-            worst = np.zeros(int(scope.max()) + 1)
-            np.maximum.at(worst, scope, over)
-            more = (over > _VIOLATED) & (over >= _WORST * worst[scope])
+            more = over > _VIOLATED
             first = conic.blocks + conic.limits
             duals[first : first + len(x)] = 0.0  # of x >= 0: what is left is the reduced cost
             helpful = self._helpful(np.where(columns, 0.0, program.cost - conic.whole.T @ duals))
@@ -306,10 +303,10 @@ class _Start:
         """What its x adds up to."""
         return np.asarray(self.matrix @ self.x)
 
-    @cached_property
-    def scope(self) -> Ints:
-        """Whose each row is: 0 for no client's, else the client plus one."""
-        return np.asarray(np.maximum(self.program.constraints.scope[self.place], -1) + 1)
+    @property
+    def is_of_no_client(self) -> Bools:
+        """Whether each row is one of the overall gap, or has a limit of its own."""
+        return np.asarray(self.program.constraints.scope[self.place] < 0)
 
     @cached_property
     def conic(self) -> _Conic:

@@ -1,6 +1,7 @@
 """Limits with a confidence hold where few people stand behind a rate, and over many clients.
 
-Populations are grids of scores whose true rates are known; every draw is fitted anew.
+Populations are grids of scores whose true rates are known; every draw is fitted anew. A few draws of
+the hardest cases: how often limits hold is measured by `benchmarks/coverage.py`.
 """
 
 import numpy as np
@@ -61,17 +62,14 @@ def rates_of(recognition, notion):
     return recognition[..., 1:] if notion == "eop" else recognition
 
 
-@pytest.mark.parametrize("expected", [0.1, 1.0, 4.0])
-@pytest.mark.parametrize(
-    ("region", "notion"), [("exact", "eop"), ("kernel", "eo"), ("simplex", "eop")]
-)
-def test_few_people_behind_a_rate(region, notion, expected):
-    """One client of 2,000 + 40 people, of whom so many of the small group have the label."""
-    rare = expected / 40
+@pytest.mark.parametrize(("region", "notion"), [("exact", "eop"), ("kernel", "eo")])
+def test_few_people_behind_a_rate(region, notion):
+    """One client of 2,000 + 40 people, of whom one of the small group has the label, on average."""
+    rare = 1 / 40
     shares = np.array([[[1200, 800], [40 * (1 - rare), 40 * rare]]]) / 2040
     population = Population(shares, np.full((1, 2), 1.6), np.array([[0.0, -2.5]]))
     held = []
-    for draw in range(100):
+    for draw in range(40):
         sample = population.draw(2040, np.random.default_rng([5, draw]))
         program = FairnessProgram(sample, notion, region, rates="labels", guarantee=EACH)
         predictor = predictor_of(program.solve(1.0, 0.1))
@@ -80,19 +78,9 @@ def test_few_people_behind_a_rate(region, notion, expected):
     assert np.mean(held) >= 0.94  # .71 to .92 with widths of empty rates added in quadrature
 
 
-@pytest.mark.parametrize(
-    ("region", "notion", "clients", "size", "minority", "limit", "draws"),
-    [
-        ("exact", "eop", 50, 100, 0.35, 0.05, 25),
-        ("kernel", "eo", 120, 10, 0.35, 0.05, 10),
-        ("simplex", "eo", 300, 4, 0.35, 0.05, 10),
-        ("exact", "eop", 50, 1000, 0.05, 0.02, 15),
-    ],
-)
-def test_the_overall_limit_over_many_clients(
-    region, notion, clients, size, minority, limit, draws
-):
+def test_the_overall_limit_over_many_clients():
     """Answers adapt to the rates in every client, and to how many people it happens to have."""
+    clients, size, minority, limit = 50, 100, 0.35, 0.05
     rng = np.random.default_rng(1)
     of_first = np.clip(minority * np.exp(rng.normal(0, 0.25, clients)), 0.01, 0.95)
     base = np.clip(np.array([0.3, 0.4]) + rng.normal(0, 0.08, (clients, 2)), 0.05, 0.9)
@@ -101,10 +89,10 @@ def test_the_overall_limit_over_many_clients(
     shift = rng.normal(0, 0.3, (clients, 2)) + np.array([-0.8, -0.2])
     population = Population(shares, rng.normal(1.6, 0.2, (clients, 2)), shift)
     held = []
-    for draw in range(draws):
+    for draw in range(8):
         sample = population.draw(size, np.random.default_rng([6, draw]))
-        program = FairnessProgram(sample, notion, region, rates="labels", guarantee=EACH)
+        program = FairnessProgram(sample, "eop", "exact", rates="labels", guarantee=EACH)
         predictor = predictor_of(program.solve(limit, 1.0))
         pooled = (shares * population.recognition(predictor)).sum(axis=0) / shares.sum(axis=0)
-        held.append(np.ptp(rates_of(pooled, notion), axis=0).max() <= limit + 1e-6)
+        held.append(np.ptp(rates_of(pooled, "eop"), axis=0).max() <= limit + 1e-6)
     assert np.mean(held) >= 0.88  # .27 to .73 of draws without either adaptation in the margin

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairfl_core.data import experiments
@@ -45,6 +45,7 @@ def test_a_solution_does_not_depend_on_what_was_solved_before(counts, chosen, pa
     walk(lambda: FairnessProgram(counts, *chosen), path)
 
 
+@settings(max_examples=4)  # each is a hundred times the work of one without a guarantee
 @given(
     count_tables(groups=(2, 3), labels=(2, 3)),
     notion_and_region(),

@@ -7,14 +7,14 @@ Without a budget a shell's work may take all the time there is, and most of the 
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
 from fairfl_core.errors import OverBudgetError
 
-__all__ = ["MEGABYTE", "Budget", "afford", "look", "watched", "within"]
+__all__ = ["MEGABYTE", "Budget", "afford", "is_over", "look", "watched", "within"]
 
 MEGABYTE = 2**20
 _SHARE = 0.8  # of the machine's memory, for work without a budget of its own
@@ -33,11 +33,14 @@ class Budget:
         Memory that the work may ask for at a time.
     instead : str
         Where larger work belongs, as the end of a sentence.
+    on_look : callable, optional
+        Called whenever work looks up; what it raises ends the work, for nobody waits for it.
     """
 
     seconds: float = float("inf")
     megabytes: float = float("inf")
     instead: str = "make it smaller"
+    on_look: Callable[[], object] | None = None
 
 
 @dataclass(frozen=True)
@@ -66,10 +69,20 @@ def watched() -> bool:
     return _current.get() is not None
 
 
-def look() -> None:
-    """End the work where its time is over."""
+def is_over() -> bool:
+    """Whether the time is over."""
     running = _current.get()
-    if running is not None and time.process_time() > running.until:
+    return running is not None and time.process_time() > running.until
+
+
+def look() -> None:
+    """End the work where its time is over, or nobody waits for it any more."""
+    running = _current.get()
+    if running is None:
+        return
+    if running.budget.on_look is not None:
+        running.budget.on_look()
+    if is_over():
         raise OverBudgetError(
             f"this takes longer than the {running.budget.seconds:.0f} seconds of work it has here; "
             f"{running.budget.instead}."

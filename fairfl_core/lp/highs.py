@@ -5,8 +5,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fairfl_core.budget import look, watched
-from fairfl_core.errors import InfeasibleError, OverBudgetError, SolveError
+from fairfl_core.budget import is_over, look, watched
+from fairfl_core.errors import InfeasibleError, SolveError
 
 __all__ = ["HighsSolver"]
 
@@ -161,13 +161,15 @@ class HighsSolver:
         self._highs.changeRowsBounds(len(tight), tight, active[tight], active[tight])
         self._highs.changeColsCost(len(every), every, self._tie_break)
         self._highs.setOptionValue("simplex_strategy", _PRIMAL)  # this basis is primal feasible
-        if self._run() == _OPTIMAL:
-            self._x = np.array(self._highs.getSolution().col_value)
-        self._highs.setOptionValue("simplex_strategy", _DUAL)
-        self._highs.changeColsCost(len(every), every, self._cost)
-        self._highs.changeRowsBounds(len(tight), tight, self._lower[tight], self._upper[tight])
-        self._highs.changeColsBounds(len(zero), zero, none, np.full(len(zero), np.inf))
-        self._highs.setBasis(basis)
+        try:
+            if self._run() == _OPTIMAL:
+                self._x = np.array(self._highs.getSolution().col_value)
+        finally:  # work may end here, and others go on with this solver
+            self._highs.setOptionValue("simplex_strategy", _DUAL)
+            self._highs.changeColsCost(len(every), every, self._cost)
+            self._highs.changeRowsBounds(len(tight), tight, self._lower[tight], self._upper[tight])
+            self._highs.changeColsBounds(len(zero), zero, none, np.full(len(zero), np.inf))
+            self._highs.setBasis(basis)
         return self._x
 
     def _is_tied(self) -> bool:
@@ -199,9 +201,4 @@ def _status(basic: Ints, many: int) -> list[highspy.HighsBasisStatus]:
 
 def _stop_where_over(event: highspy.HighsCallbackEvent) -> None:
     """End a long solve where its time is over."""
-    over = False
-    try:
-        look()
-    except OverBudgetError:
-        over = True
-    event.interrupt(over)  # set either way: HiGHS remembers the last
+    event.interrupt(is_over())  # set either way: HiGHS remembers the last

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 from html import escape
+from time import monotonic
 from typing import cast
 
 import numpy as np
 import streamlit as st
 
-from fairfl_core.errors import InfeasibleError
+from fairfl_core.errors import InfeasibleError, OverBudgetError
 from fairfl_core.evaluation.study import Summary
 from fairfl_core.explore import charts
 from fairfl_core.explore import text as core_text
@@ -25,6 +26,7 @@ from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.results import (
     COARSE,
     GRID,
+    OnProgress,
     collision_of,
     heat_of,
     is_dear,
@@ -39,6 +41,7 @@ MAP, CLIENTS = "explore-map", "explore-clients"  # keys of the two charts
 PLAY = "explore-play"  # in the session: the limits still to be shown
 SWEEP = (NO_LIMIT, 0.3, 0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.03, 0.02, 0.01, 0.0)
 SECONDS = 0.8  # between two of them
+TURN = 1.0  # seconds of work on a map between two runs of the page
 WELCOME = state.Setting("welcome", True, FLAG)
 PICTURE = state.Setting("picture", "", OneOf(("", *core_text.PICTURES)))
 PICTURE_BEGUN = "explore-picture"  # in the session: experiment, and its first picture
@@ -102,6 +105,10 @@ def _numbers_row(view: View, noun: str) -> Summary | None:
     except InfeasibleError:
         with numbers:
             st.markdown(more_limits.COLLIDES)
+        return None
+    except OverBudgetError as error:
+        with numbers:
+            st.warning(shared_text.CANNOT_BE_SHOWN.format(text.NUMBERS, error))
         return None
     with numbers:
         st.html(_numbers(summary, noun))
@@ -181,7 +188,8 @@ def _map(view: View, noun: str) -> None:
         one = view.of_seed(view.seeds[0]) if dear else view
         fine = _is_fine(one) if dear else True
         with progress(shared_text.SOLVING_MAP) as on_progress:
-            heat = heat_of(one, GRID if fine else COARSE, on_progress)
+            on_row = _in_turns(on_progress) if dear and fine else on_progress
+            heat = heat_of(one, GRID if fine else COARSE, on_row)
         here = view.eps_global, view.eps_local
         costs = charts.alone(heat, here, model_accuracy(one.without_limits()))
         span = 100 * (np.nanmax(heat.accuracy) - np.nanmin(heat.accuracy))
@@ -202,6 +210,21 @@ def _map(view: View, noun: str) -> None:
             spoken=core_text.map_spoken(noun, costs),
             large=present.presenting() or state.large_type(),
         )
+
+
+def _in_turns(on_progress: OnProgress) -> OnProgress:
+    """Let the page run anew after a second of work: a click in a fragment is heard between its runs.
+
+    What is solved is kept.
+    """
+    begun = monotonic()
+
+    def on_row(share: float) -> None:
+        on_progress(share)
+        if share < 1 and monotonic() - begun > TURN:
+            st.rerun()
+
+    return on_row
 
 
 def _is_fine(view: View) -> bool:

@@ -54,7 +54,12 @@ def cached(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 def budget(seconds: float = SECONDS) -> Budget:
     """What one result may take of the machine that all visitors share."""
-    return Budget(seconds=seconds, megabytes=MEGABYTES, instead=LARGER_WORK)
+    return Budget(seconds, MEGABYTES, LARGER_WORK, on_look=_end_if_nobody_waits)
+
+
+def _end_if_nobody_waits() -> None:
+    """End the script of a visitor who has left: every access to the state is a place where it may end."""
+    st.session_state.get("visitor")
 
 
 def _experiment(first: Any) -> str:

@@ -1,12 +1,11 @@
 """What `fairfl app` does in the server's process before Streamlit serves."""
 
 import logging
+from contextlib import suppress
 from pathlib import Path
 
 from fairfl_core.data.experiments import list_experiments
 from fairfl_core.errors import FairflError
-
-SECONDS = 600  # to open one experiment, on a machine that is busy
 
 
 def leave_pages_folder() -> None:
@@ -14,25 +13,22 @@ def leave_pages_folder() -> None:
 
     Otherwise the first visitor of a server who comes by a link to a page sees "Page not found".
     """
-    try:
+    with suppress(ImportError):  # a private name: another version may do without it
         from streamlit.runtime.pages_manager import PagesManager
 
         PagesManager.uses_pages_directory = False
-    except ImportError:  # a private name: another version may do without it
-        return
 
 
-def open_every_experiment(app: Path) -> int:
-    """Open the first page of the script `app` with every bundled experiment; returns how many.
+def open_every_experiment(app: Path) -> None:
+    """Open the first page of the script `app` with every bundled experiment.
 
     What pages compute of bundled experiments is cached for all visitors of this process.
     """
     from streamlit.testing.v1 import AppTest
 
-    names = list_experiments()
     logging.disable(logging.WARNING)  # Streamlit warns that no server runs yet
-    for name in names:
-        opened = AppTest.from_file(str(app), default_timeout=SECONDS)
+    for name in list_experiments():
+        opened = AppTest.from_file(str(app), default_timeout=600)
         opened.query_params["experiment"] = name
         opened.run()
         if opened.exception:
@@ -41,4 +37,3 @@ def open_every_experiment(app: Path) -> int:
                 "start without --warm to see the page itself."
             )
     logging.disable(logging.NOTSET)
-    return len(names)

@@ -619,7 +619,7 @@ def evaluate(
     """
     check_type(predictor, Predictor, "the predictor", "one, such as Predictor.from_solution(…)")
     kinds = (ClientCounts, ScoredData, FoldedData)
-    check_type(people, kinds, "the people", "ClientCounts, ScoredData or FoldedData")
+    check_type(people, kinds, "what holds the people", "ClientCounts, ScoredData or FoldedData")
     name = predictor.notion if policy is None else policy.notion
     notion = Notion.of(name, people.labels, predictor.favourable)
     judged = evaluate_answers(predictor.answers_to(people), people, notion)

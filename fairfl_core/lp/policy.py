@@ -208,12 +208,15 @@ class Policy:
 
     def check(self, counts: ClientCounts) -> None:
         """Raise a sentence where these people do not have what is named."""
-        for label in [one.label for one in self.floors] + [one.label for one in self.precision]:
+        asked = [("set a floor for", one.label) for one in self.floors]
+        asked += [("ask a precision of", one.label) for one in self.precision]
+        for what, label in asked:
             if label not in counts.labels:
                 raise InputError(
-                    f'there is no label "{label}" to set a floor for; there are '
-                    f"{listed(counts.labels)}."
+                    f'there is no label "{label}" to {what}; there are {listed(counts.labels)}.'
                 )
+        for limit in self.limits:
+            counts.coarsen(limit.grouping)
 
     def to_json(self) -> dict[str, Any]:
         """The form that solutions and predictors carry; what is not asked is left out."""

@@ -115,7 +115,7 @@ class FairnessProgram:
         check_type(
             people,
             (ScoredData, ClientCounts, ScoreHistogram, Measured),
-            "the people",
+            "what holds the people",
             "ClientCounts, or ScoredData",
         )
         check_type(guarantee, (Guarantee, type(None)), "the guarantee", "a Guarantee or None")

@@ -121,6 +121,20 @@ def test_nothing_asked_is_nothing_to_require():
         Gate.of(evaluate(fair, counts).verdict, "eop", "perfect")
 
 
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (Policy(floors=(Floor("maybe", 0.5),)), 'no label "maybe" to set a floor for'),
+        (Policy(precision=(Precision("maybe", "local", 0.5),)), '"maybe" to ask a precision of'),
+        (Policy(limits=(GroupingLimit("race", "local", 0.5),)), "race"),
+    ],
+)
+def test_a_policy_of_other_labels_or_columns_is_a_sentence(asked, says):
+    fair, counts = _met_and_broken()
+    with pytest.raises(InputError, match=says):
+        evaluate(fair, counts, PolicyFile("eop", policy=asked))
+
+
 # ------------------------------------------------------------------- what is asked beyond gaps
 
 PEOPLE = [[[8000, 2000], [2000, 8000]], [[8000, 2000], [1000, 9000]]]  # of women fewer are found

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from fairfl_core.evaluation.advice import ProhibitionPrice
     from fairfl_core.evaluation.harm import Harm
     from fairfl_core.evaluation.verdict import Verdict
-    from fairfl_core.lp.program import FairnessProgram
     from fairfl_core.lp.solution import Solution
 
 __all__ = ["solve"]
@@ -91,6 +90,7 @@ def solve(
     Example: `fairfl solve counts.json --notion eo --eps-global 0.01
     --eps-local 0.01 --out predictor.json`
     """
+    from fairfl_core.evaluation.advice import price_of_prohibition
     from fairfl_core.evaluation.evaluation import evaluate
     from fairfl_core.predictors.certificate import evidence_of
     from fairfl_core.predictors.load import predictor_of
@@ -110,7 +110,7 @@ def solve(
                 raise
             print_json(error.infeasible.to_json())
             raise typer.Exit(COLLISION) from None
-        price = _prohibition(program, solution) if asked.policy.without_group else None
+        price = price_of_prohibition(program, solution) if asked.policy.without_group else None
         fair = predictor_of(solution)
         plain = without_chance(fair, program.people) if deterministic else None
     if out is not None or score_counts is not None:
@@ -164,35 +164,11 @@ def _verdict(solution: "Solution") -> "Verdict | None":
     return Verdict((), solution.guarantee, unseen=False, noisy=solution.counts.has_noise)
 
 
-def _prohibition(program: "FairnessProgram", solution: "Solution") -> "ProhibitionPrice | None":
-    """The same limits with the group; None where they collide with the floors there."""
-    from fairfl_core.evaluation.advice import ProhibitionPrice
-    from fairfl_core.evaluation.study import run_study
-    from fairfl_core.lp.program import FairnessProgram
-
-    how = (program.notion.name, program.region)
-    knowing = FairnessProgram(
-        program.people,
-        *how,
-        rates=program.rates,
-        guarantee=program.guarantee,
-        policy=replace(program.policy, without_group=False),
-    )
-    limits = (solution.eps_global, solution.eps_local)
-    try:
-        studies = [run_study([(0, one)], [None], *limits) for one in (knowing, program)]
-    except InfeasibleError:
-        return None
-    return ProhibitionPrice(*studies)
-
-
 def _show_prohibition(price: "ProhibitionPrice", solution: "Solution") -> None:
-    with_group, without = (one.mean for one in price.accuracy(unseen=False))
-    cost = 100 * (with_group - without)
     say(
-        f"With the group these limits would allow {with_group:.1%}: not to look at it "
-        f"{'costs' if cost >= 0 else 'gains'} {abs(cost):.2f} points here "
-        f"({price.people(unseen=False):,.0f} {solution.counts.whom}, those it was fitted on)."
+        f"With the group these limits would allow {price.with_group:.1%}: not to look at it "
+        f"{'costs' if price.cost >= 0 else 'gains'} {100 * abs(price.cost):.2f} points here "
+        f"({price.people:,.0f} {solution.counts.whom}, those it was fitted on)."
     )
 
 

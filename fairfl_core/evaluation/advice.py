@@ -1,15 +1,17 @@
 """What to ask for: the tightest limits within a price, and what certainty costs by people."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import InfeasibleError, InputError
-from fairfl_core.evaluation.study import Spread, Study
+from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.solution import Solution
+from fairfl_core.predictors.load import predictor_of
 
 Floats = NDArray[np.float64]
 TIMES = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0, 30.0, 100.0)
@@ -117,59 +119,56 @@ def price_of_certainty(
 # ------------------------------------------------------------------- without the group
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ProhibitionPrice:
-    """Accuracy with and without the group at the same limits, run by run.
+    """Accuracy on the people fitted on, by labels, with the group and without it."""
 
-    Floors may collide with limits sooner without the group than with it: then there is a study of
-    the one and none of the other, and no price.
-
-    Attributes
-    ----------
-    knowing, blind : Study
-        Runs of one setting with the group, and without it.
-    """
-
-    knowing: Study
-    blind: Study
-
-    def __post_init__(self) -> None:
-        asked = [study.first.solution.policy.without_group for study in (self.knowing, self.blind)]
-        if asked != [False, True]:
-            raise InputError("give the runs with the group first, then those without it.")
+    people: float
+    with_group: float
+    without_group: float
 
     @property
-    def has_unseen(self) -> bool:
-        """Whether there are unseen people to tell it by."""
-        return self.knowing.has_held_out and self.blind.has_held_out
-
-    def accuracy(self, *, unseen: bool) -> tuple[Spread, Spread]:
-        """With the group and without it, on unseen people or on the fitted ones, by labels."""
-        with_group, without = (
-            study.over(lambda one: one.accuracy, unseen=unseen)
-            for study in (self.knowing, self.blind)
-        )
-        return with_group, without
-
-    def cost(self, *, unseen: bool) -> Spread:
+    def cost(self) -> float:
         """Accuracy that the prohibition costs."""
-        with_group, without = self.accuracy(unseen=unseen)
-        return Spread(with_group.values - without.values)
-
-    def people(self, *, unseen: bool) -> float:
-        """How many the accuracies are about, mean over runs."""
-        return float(np.mean([one.counts.n for one in self.blind.evaluations(unseen=unseen)]))
+        return self.with_group - self.without_group
 
     def to_json(self) -> dict[str, Any]:
-        """The form that `solve --json` prints: means over runs."""
+        """The form that `solve --json` prints."""
+        figures = {
+            "n": self.people,
+            "with_group": self.with_group,
+            "without_group": self.without_group,
+            "cost": self.cost,
+        }
+        return {"fitted": figures, "unseen": None}
 
-        def figures(unseen: bool) -> dict[str, float]:
-            with_group, without = self.accuracy(unseen=unseen)
-            return {
-                "n": self.people(unseen=unseen),
-                "with_group": with_group.mean,
-                "without_group": without.mean,
-                "cost": self.cost(unseen=unseen).mean,
-            }
 
-        return {"fitted": figures(False), "unseen": figures(True) if self.has_unseen else None}
+def price_of_prohibition(program: FairnessProgram, solution: Solution) -> ProhibitionPrice | None:
+    """What it costs not to look at the group, at the same limits.
+
+    Parameters
+    ----------
+    program, solution
+        Without the group, and what was found.
+
+    Returns
+    -------
+    ProhibitionPrice or None
+        None where the limits collide with the floors when the group is known.
+    """
+    knowing = FairnessProgram(
+        program.people,
+        program.notion.name,
+        program.region,
+        rates=program.rates,
+        guarantee=program.guarantee,
+        policy=replace(program.policy, without_group=False),
+    )
+    try:
+        other = knowing.solve(solution.eps_global, solution.eps_local)
+    except InfeasibleError:
+        return None
+    with_group, without = (
+        evaluate(predictor_of(one), program.people).accuracy for one in (other, solution)
+    )
+    return ProhibitionPrice(float(program.counts.n), with_group, without)

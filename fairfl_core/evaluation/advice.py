@@ -1,6 +1,6 @@
 """What to ask for: the tightest limits within a price, and what certainty costs by people."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.load import predictor_of
 
 Floats = NDArray[np.float64]
+_RESOLUTION = 0.005  # of advised limits
 TIMES = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0, 30.0, 100.0)
 
 
@@ -30,12 +31,10 @@ class Advice:
     unlimited: float
 
 
-def tightest_limits(
-    programs: Sequence[FairnessProgram], points: float, *, resolution: float = 0.005
-) -> Advice:
+def tightest_limits(programs: Sequence[FairnessProgram], points: float) -> Advice:
     """The tightest common limit that costs at most `points` (of a hundred) of accuracy.
 
-    Found by bisection: accuracy never falls as limits loosen. A guarantee, where limits are to
+    Found by bisection, on multiples of 0.005: accuracy never falls as limits loosen. A guarantee, where limits are to
     hold with a confidence, is the programs' own.
 
     Parameters
@@ -44,8 +43,6 @@ def tightest_limits(
         One a run, of one setting.
     points : float
         Percentage points of accuracy that may be lost, on the fitted people.
-    resolution : float
-        Limits are sought on multiples of this, up to 1.
     """
     if not 0 <= points <= 100:
         raise InputError(f"the price is {points} points; it lies between 0 and 100.")
@@ -60,16 +57,16 @@ def tightest_limits(
             return -np.inf
 
     unlimited = accuracy(1.0)
-    low, high = 0, round(1 / resolution)  # `high` is always cheap enough: 1 asks for nothing
+    low, high = 0, round(1 / _RESOLUTION)  # `high` is always cheap enough: 1 asks for nothing
     known = {high: unlimited}
     while low < high:
         middle = (low + high) // 2
-        known[middle] = accuracy_if_any(middle * resolution)
+        known[middle] = accuracy_if_any(middle * _RESOLUTION)
         if unlimited - known[middle] <= points / 100 + 1e-9:
             high = middle
         else:
             low = middle + 1
-    eps = round(high * resolution, 9)
+    eps = round(high * _RESOLUTION, 9)
     return Advice(eps, unlimited - known[high], known[high], unlimited)
 
 
@@ -96,7 +93,6 @@ def price_of_certainty(
     eps_local: float,
     *,
     times: Sequence[float] = TIMES,
-    on_progress: Callable[[int, int], None] | None = None,
 ) -> CertaintyPrice:
     """Accuracy that a guarantee costs, as if each client had so many times its people.
 
@@ -107,11 +103,9 @@ def price_of_certainty(
     """
     without = np.mean([program.solve(eps_global, eps_local).accuracy for program in plain])
     cost = []
-    for place, factor in enumerate(times):
+    for factor in times:
         accuracy = [one.as_if(factor).solve(eps_global, eps_local).accuracy for one in sure]
         cost.append(without - np.mean(accuracy))
-        if on_progress:
-            on_progress(place + 1, len(times))
     median = np.mean([np.median(program.counts.n_client) for program in sure])
     return CertaintyPrice(np.array(times) * median, np.maximum(np.array(cost), 0.0))
 

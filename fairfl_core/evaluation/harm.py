@@ -57,15 +57,15 @@ class ClientHarm:
         """Those in which a label is lost."""
         return tuple(alarm for alarm in self.alarms if isinstance(alarm, LostLabel))
 
-    def describe(self, most: int = 2, *, rest: bool = True) -> str:
-        """What happens there, at most so many labels of it (and how many more, if `rest`)."""
+    def describe(self, most: int = 2) -> str:
+        """What happens there, at most so many labels of it, and how many more."""
         blind = [alarm for alarm in self.alarms if isinstance(alarm, BlindLottery)]
         parts = [blindness(blind)] if blind else []
         lost = [alarm.brief() for alarm in self.lost[:most]]
         few = blind and max(alarm.n for alarm in blind) < FEW  # they do not lead
         parts = [*lost, *parts] if few else [*parts, *lost]
         more = len(self.lost) - most
-        if rest and more > 0:
+        if more > 0:
             places = "group and label" if more == 1 else "of its groups and labels"
             parts.append(f"Recognition falls in {more} more {places}")
         return f"{'. '.join(parts)}."

@@ -132,14 +132,12 @@ def method_experiments(folder: str | Path = FOLDER) -> list[str]:
     return sorted({path.parent.name for path in Path(folder).glob("*/*.json")})
 
 
-def method_rows(
-    experiment: str, folder: str | Path = FOLDER, split: str = "test"
-) -> list[MethodRow]:
+def method_rows(experiment: str, folder: str | Path = FOLDER) -> list[MethodRow]:
     """Every method and setting shipped for an experiment."""
     rows = []
     for name in list_methods(experiment, folder):
         shipped = open_method(experiment, name, folder)
-        rows += [_row(shipped, setting, split) for setting in shipped.settings]
+        rows += [_row(shipped, setting) for setting in shipped.settings]
     return rows
 
 
@@ -148,9 +146,9 @@ def rows_of(rows: Sequence[MethodRow], method: str, notion: str | None = None) -
     return [row for row in rows if row.method == method and notion in (None, row.notion)]
 
 
-def _row(shipped: MethodAnswers, setting: str, split: str) -> MethodRow:
+def _row(shipped: MethodAnswers, setting: str) -> MethodRow:
     manifest, given = shipped.manifest, shipped.settings[setting]
-    by_seed = shipped.answered(setting, split)
+    by_seed = shipped.answered(setting, "test")
     judged = [
         _evaluated(answered, manifest, str(given["notion"])) for answered in by_seed.values()
     ]

@@ -88,8 +88,8 @@ def comparison_html(board: Board) -> str:
     return environment().get_template("comparison.html").render(board=board)
 
 
-def html_of(board: Board, annex: str = "") -> str:
-    """The report as one HTML file; `annex` is safe HTML that stands before the annex's tables."""
+def html_of(board: Board) -> str:
+    """The report as one HTML file."""
     with extra("report"):
         from markupsafe import Markup
 
@@ -97,7 +97,6 @@ def html_of(board: Board, annex: str = "") -> str:
         "board": board,
         "svg": Markup(svg_of(board)),
         "css": Markup(comparison_css()),
-        "more": Markup(annex),
     }
     return environment().get_template("report.html").render(values)
 

@@ -108,7 +108,6 @@ def test_what_is_not_told_of_a_client_is_counted():
         harm = ClientHarm("clinic", alarms)
         said = " ".join(f"{alarm.brief()}." for alarm in alarms[:most])
         assert harm.describe(most) == said + rest
-        assert harm.describe(most, rest=False) == said
         assert harm.sentence(most) == f"clinic: {said}{rest}"
     before = ClientHarm(None, (blind(0.0), one, last)).sentence(1)
     assert before == (

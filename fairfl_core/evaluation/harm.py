@@ -7,12 +7,12 @@ treated alike. So what happens to each label in each client and group is always 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.frames import records, to_frame
+from fairfl_core._io.frames import records
 from fairfl_core._io.numbers import plural
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.alarms import (
@@ -32,9 +32,6 @@ from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.gap_decomposition import ClosedGap, closed_gaps
 from fairfl_core.fairness.intervals import holm, sign_test
 from fairfl_core.fairness.notions import number_or_none
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = NDArray[np.float64]
 EVERYONE = "Overall"
@@ -192,10 +189,6 @@ class Harm:
         else:
             chance = {0: "none of them ", many: "all of them "}.get(sure, f"{sure:,} of them ")
         return f"{alarms} {where}{whom}, {chance}beyond chance."
-
-    def recognition_table(self) -> "pd.DataFrame":
-        """`recognition_columns` as a table."""
-        return to_frame(self.recognition_columns())
 
     def recognition_columns(self) -> dict[str, NDArray[Any]]:
         """One row a client (None: overall), group and label: people, before, after, limits."""

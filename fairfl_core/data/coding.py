@@ -6,7 +6,7 @@ Rows may be held by pandas, polars, Arrow or a mapping of lists; one row is one 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Required, TypedDict, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,60 +92,97 @@ class CodedPeople:
         }
 
 
-class TableColumns(TypedDict, total=False):
+@dataclass(frozen=True, kw_only=True)
+class TableColumns:
     """The columns of a table and the names to expect; `ClientCounts.from_table` tells of each.
 
-    Only what a page reads says of what kind scores are (`SCORE_KINDS`), to be made probabilities.
+    `scores_are` says of what kind scores are (`SCORE_KINDS`), to be made probabilities; without it
+    they are taken as they stand.
     """
 
-    client: Required[str]
-    group: Required[str | Sequence[str]]
-    label: Required[str]
-    prediction: str | None
-    scores: Sequence[str] | Mapping[str, str] | None
-    scores_are: str | None
-    probability: str | None
-    probability_of: str | None
-    threshold: float
-    clients: Sequence[Any] | None
-    groups: Sequence[Any] | None
-    labels: Sequence[Any] | None
-    fold: str | None
-    row_id: str | None
-    weight: str | None
-    missing_group: str | None
+    client: str
+    group: str | Sequence[str]
+    label: str
+    prediction: str | None = None
+    scores: Sequence[str] | Mapping[str, str] | None = None
+    scores_are: str | None = None
+    probability: str | None = None
+    probability_of: str | None = None
+    threshold: float = 0.5
+    clients: Sequence[Any] | None = None
+    groups: Sequence[Any] | None = None
+    labels: Sequence[Any] | None = None
+    fold: str | None = None
+    row_id: str | None = None
+    weight: str | None = None
+    missing_group: str | None = None
+
+    @property
+    def by(self) -> list[str]:
+        """The columns of the group."""
+        return [self.group] if isinstance(self.group, str) else list(self.group or ())
+
+    @property
+    def of_scores(self) -> list[str]:
+        """The columns of the scores, in the order given."""
+        given = self.scores or ()
+        return list(given.values() if isinstance(given, Mapping) else given)
+
+    def check(self, rows: Any) -> None:
+        """Raise a sentence unless they go together, and stand in the table."""
+        if not self.by:
+            raise InputError("no column of the group is named; name one, or several to cross.")
+        if sum(map(bool, (self.prediction, self.scores, self.probability))) != 1:
+            raise InputError(
+                "give either a prediction column or score columns or one probability, one of the "
+                "three."
+            )
+        if self.fold is not None and self.row_id is None:
+            raise InputError(
+                "a fold column needs the column that names the person too, to see that nobody is "
+                "in two folds; name it with --row-id."
+            )
+        folded = [] if self.fold is None else [self.fold, self.row_id]
+        model = [self.prediction, self.probability, *self.of_scores]
+        named = [self.client, *self.by, self.label, *folded, self.weight, *model]
+        _check_columns(rows, [name for name in named if name])
+        if self.missing_group is not None and check_rule(self.missing_group) == "bound" and folded:
+            raise InputError(
+                "the worst case over missing groups is computed for one model, not of fold models; "
+                "choose --missing-group drop or own."
+            )
 
 
 def code_people(
-    rows: Any, *, forgiving: bool = False, join: bool = False, **columns: Unpack[TableColumns]
+    rows: Any, columns: TableColumns, *, forgiving: bool = False, join: bool = False
 ) -> CodedPeople:
     """Code the rows of a predictions table.
 
     Parameters
     ----------
     rows : table of any kind, or mapping from names to columns
+    columns : TableColumns
     forgiving : bool
         Whether a row that lacks something keeps its place with the code -1; else it is refused.
     join : bool
         Whether names that differ only in case or spaces are one.
-    **columns
-        Which column holds what; `ClientCounts.from_table` tells of each.
     """
+    columns.check(rows)
     reader = _Reader(rows, columns, forgiving, join)
-    client, group = columns["client"], reader.group
-    by_client, by_label = reader.code(client, "client"), reader.labels()
+    declared = _declared(columns.labels)
+    by_client = reader.code(columns.client, "client")
+    by_label = reader.code(columns.label, "label", declared)
     by_group = reader.groups()
     there = by_group.codes >= 0
-    model = reader.model(by_label)
+    model = reader.model(by_label, declared)
     check_most_labels(model.labels)
     counted = np.ones_like(there) if forgiving else there
-    clients = _declared(columns.get("clients")) or _seen(by_client, counted)
-    header = " and ".join(group)
-    groups = in_order(by_group.names) if len(group) == 1 else by_group.names
-    groups = _declared(columns.get("groups")) or groups
-    fold, weight = columns.get("fold"), columns.get("weight")
+    clients = _declared(columns.clients) or _seen(by_client, counted)
+    header = " and ".join(columns.by)
+    crossed = len(columns.by) > 1
+    groups = _declared(columns.groups) or (by_group.names if crossed else in_order(by_group.names))
     people = CodedPeople(
-        client=_codes(by_client, clients, client, "client", counted),
+        client=_codes(by_client, clients, columns.client, "client", counted),
         group=_codes(by_group, groups, header, "group"),
         label=model.truth,
         prediction=model.predicted,
@@ -153,15 +190,15 @@ def code_people(
         clients=clients,
         groups=groups if forgiving else check_two(groups, header, "group"),
         labels=model.labels,
-        dealt=None if fold is None else reader.dealt(by_client, fold),
-        grouping=Grouping.of_names(group, groups) if len(group) > 1 else None,
+        dealt=reader.dealt(by_client),
+        grouping=Grouping.of_names(columns.by, groups) if crossed else None,
         score_columns=model.columns,
-        weight=None if weight is None else _weights(rows, weight),
+        weight=None if columns.weight is None else _weights(rows, columns.weight),
     )
     lacking = reader.lacking(there)
     if not lacking:
         return people
-    rule = str(columns.get("missing_group") or "drop")
+    rule = columns.missing_group or "drop"
     if forgiving:
         return replace(people, missing=MissingGroup(rule, lacking))
     return _without_missing(people, there, rule, lacking)
@@ -187,53 +224,17 @@ class _Reader:
     forgiving: bool
     join: bool
 
-    def __post_init__(self) -> None:
-        given = self.columns
-        if not self.group:
-            raise InputError("no column of the group is named; name one, or several to cross.")
-        fold, prediction = given.get("fold"), given.get("prediction")
-        folded = [] if fold is None else [fold, _named(given.get("row_id"))]
-        probability, weight = given.get("probability"), given.get("weight")
-        _check_model(prediction, given.get("scores"), probability)
-        model = [prediction] if prediction else [probability] if probability else self.scores
-        names = [given["client"], *self.group, given["label"], *folded]
-        _check_columns(self.rows, [*names, *([weight] if weight else []), *model])
-        if given.get("missing_group") is not None:
-            check_rule(given["missing_group"])
-        if given.get("missing_group") == "bound" and folded:
-            raise InputError(
-                "the worst case over missing groups is computed for one model, not of fold models; "
-                "choose --missing-group drop or own."
-            )
-
-    @property
-    def group(self) -> list[str]:
-        """The columns of the group."""
-        given = self.columns["group"]
-        return [given] if isinstance(given, str) else list(given or ())
-
-    @property
-    def scores(self) -> list[str]:
-        """The columns of the scores, as they were given."""
-        scores = self.columns.get("scores") or ()
-        return list(scores.values() if isinstance(scores, Mapping) else scores)
-
     def code(self, column: str, role: str, like: Sequence[str] = ()) -> Coded:
         """Code a column of names; unless forgiving every row must have one."""
         if not self.forgiving:
             return code_names(self.rows[column], column)
         return code_column(self.rows[column], column, role, join=self.join, like=like)
 
-    def labels(self) -> Coded:
-        """Code people's own labels."""
-        declared = _declared(self.columns.get("labels"))
-        return self.code(self.columns["label"], "label", declared)
-
     def groups(self) -> Coded:
         """Code the groups of all rows; -1 where one is missing, where that is allowed."""
-        if self.columns.get("missing_group") is None and not self.forgiving:
+        if self.columns.missing_group is None and not self.forgiving:
             try:
-                return code_groups(self.rows, self.group)
+                return code_groups(self.rows, self.columns.by)
             except InputError as error:
                 if "is empty" not in str(error):
                     raise
@@ -242,34 +243,36 @@ class _Reader:
                     "drop, own or bound."
                 ) from error
         parts = self._group_parts
-        if self.columns.get("missing_group") == "own":
-            parts = [with_own_name(*part) for part in zip(parts, self.group, strict=True)]
-        return cross(parts, self.group)
+        if self.columns.missing_group == "own":
+            parts = [with_own_name(*part) for part in zip(parts, self.columns.by, strict=True)]
+        return cross(parts, self.columns.by)
 
     @cached_property
     def _group_parts(self) -> list[Coded]:
         role = "group" if self.forgiving else ""
         rows = self.rows
-        return [code_column(rows[one], one, role, join=self.join) for one in self.group]
+        return [code_column(rows[one], one, role, join=self.join) for one in self.columns.by]
 
     def lacking(self, there: NDArray[np.bool_]) -> int:
         """How many rows have no group, `there` being those that now have one."""
-        if self.columns.get("missing_group") != "own":
+        if self.columns.missing_group != "own":
             return int((~there).sum())
         return int(np.any([part.codes < 0 for part in self._group_parts], axis=0).sum())
 
-    def dealt(self, by_client: Coded, fold: str) -> FoldRows:
-        """Whose row each is, and by which fold's model."""
-        rows, row_id = self.rows, _named(self.columns.get("row_id"))
+    def dealt(self, by_client: Coded) -> FoldRows | None:
+        """Whose row each is, and by which fold's model, of a cross-fitted table."""
+        rows, fold, row_id = self.rows, self.columns.fold, self.columns.row_id
+        if fold is None or row_id is None:
+            return None
         ids = RowIds.of(rows[row_id], row_id)
         return FoldRows(by_client, ids, code_column(rows[fold], fold), fold)
 
     # ---------------------------------------------------------------- what the model says
 
-    def model(self, by_label: Coded) -> _Model:
+    def model(self, by_label: Coded, declared: tuple[str, ...]) -> _Model:
         """The labels, and what the model answers: by its own word, by scores or a probability."""
-        declared, label = _declared(self.columns.get("labels")), self.columns["label"]
-        prediction, probability = self.columns.get("prediction"), self.columns.get("probability")
+        label, probability = self.columns.label, self.columns.probability
+        prediction = self.columns.prediction
         if prediction is not None:
             answer = self.code(prediction, "label", by_label.names)
             names = declared or all_labels(by_label.names, answer.names, label, prediction)
@@ -286,13 +289,13 @@ class _Reader:
                 f'the label "{shown(unknown[0])}" has no score column; choose one for each of the '
                 f'{len(by_label.names)} labels in "{shown(label)}".'
             )
-        _check_scores_fit(self.scores, names, label)
+        _check_scores_fit(self.columns.of_scores, names, label)
         return self._of_scores(names, _codes(by_label, names, label, "label"))
 
     def _of_scores(self, labels: tuple[str, ...], truth: Ints) -> _Model:
-        given, kind = self.columns.get("scores") or (), self.columns.get("scores_are")
-        paired = order_columns(given, labels, ordered=bool(self.columns.get("labels")))
-        columns = paired or tuple(self.scores)
+        given, kind = self.columns.scores or (), self.columns.scores_are
+        paired = order_columns(given, labels, ordered=bool(self.columns.labels))
+        columns = paired or tuple(self.columns.of_scores)
         matrix = self._numbers(columns, kind)
         matrix = matrix if kind is None else as_probabilities(matrix, kind)
         predicted = _largest(matrix)
@@ -306,14 +309,14 @@ class _Reader:
     def _of_probability(self, column: str, labels: tuple[str, ...], truth: Ints) -> _Model:
         """Scores of both labels from the probability of one of them."""
         chance = self._numbers([column], "probabilities")[:, 0]
-        of = self.columns.get("probability_of")
+        of = self.columns.probability_of
         label = as_name(of) if of else label_by_name(column, labels) or event_of(labels)
         if label is None:
             raise InputError(
                 f'the name of the column "{shown(column)}" does not tell of which label it is the '
                 f"probability ({listed(labels, 4)}); say it with --probability-of."
             )
-        matrix = of_one_probability(chance, label, labels, self.columns.get("threshold", 0.5))
+        matrix = of_one_probability(chance, label, labels, self.columns.threshold)
         predicted = _largest(matrix)
         known = (truth >= 0) & (predicted >= 0)
         other = labels[1 - labels.index(label)]
@@ -427,23 +430,6 @@ def columns_of_arrays(
     if len({len(np.atleast_1d(column)) for column in rows.values()}) > 1:
         raise InputError("the arrays differ in length; give one entry a person in each of them.")
     return rows, names
-
-
-def _named(row_id: str | None) -> str:
-    """The column of row ids, without which nobody can tell whose row of a fold it is."""
-    if row_id is None:
-        raise InputError(
-            "a fold column needs the column that names the person too, to see that nobody is in "
-            "two folds; name it with --row-id."
-        )
-    return row_id
-
-
-def _check_model(prediction: str | None, scores: Any, probability: str | None) -> None:
-    if sum(map(bool, (prediction, scores, probability))) != 1:
-        raise InputError(
-            "give either a prediction column or score columns or one probability, one of the three."
-        )
 
 
 def _check_columns(rows: Any, names: Sequence[str]) -> None:

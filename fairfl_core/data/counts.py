@@ -410,10 +410,9 @@ class ClientCounts:
             What becomes of rows whose group is missing: left out, a group of their own, or gaps
             are the worst of what they may be. Refused unless given.
         """
-        from fairfl_core.data.coding import code_people
+        from fairfl_core.data.coding import TableColumns, code_people
 
-        people = code_people(
-            rows,
+        columns = TableColumns(
             client=client,
             group=group,
             label=label,
@@ -430,7 +429,7 @@ class ClientCounts:
             weight=weight,
             missing_group=missing_group,
         )
-        return cls.from_people(people, favourable)
+        return cls.from_people(code_people(rows, columns), favourable)
 
     @classmethod
     def from_people(cls, people: "CodedPeople", favourable: str | None = None) -> "ClientCounts":

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -197,10 +197,10 @@ class ScoredData:
         rows: Any,
         *,
         favourable: str | None = None,
-        **columns: Unpack[TableColumns],
+        **columns: Any,
     ) -> "ScoredData":
         """Take the rows of a table of scores; see `ClientCounts.from_table` for the columns."""
-        people = code_people(rows, **columns)
+        people = code_people(rows, TableColumns(**columns))
         if people.weight is not None or (people.missing and people.missing.table is not None):
             raise InputError(
                 "weights, and the worst case over missing groups, are had for counts, not for the "
@@ -284,7 +284,7 @@ class FoldedData:
         rows: Any,
         *,
         favourable: str | None = None,
-        **columns: Unpack[TableColumns],
+        **columns: Any,
     ) -> "FoldedData":
         """Take test people from a table that has one row for each person and fold.
 
@@ -292,7 +292,7 @@ class FoldedData:
         `ClientCounts.from_table`. A table of answers says no scores: only predictors that look at
         answers can be judged on it.
         """
-        people = code_people(rows, **columns)
+        people = code_people(rows, TableColumns(**columns))
         if people.weight is not None:
             raise InputError("weights are for one model, not for fold models; leave one out.")
         dealt = cast(FoldRows, people.dealt)

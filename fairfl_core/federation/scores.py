@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import as_name, in_order, listed, shown
-from fairfl_core.data.coding import CodedPeople, code_people
+from fairfl_core.data.coding import CodedPeople, TableColumns, code_people
 from fairfl_core.data.columns import (
     Coded,
     as_numbers,
@@ -123,7 +123,8 @@ def read_scores(table: pa.Table, client: str, names: Names, *, least: int = 1) -
         given["scores"] = {label: f"score_{label}" for label in names.labels}
         rows |= dict(zip(given["scores"].values(), scores.T, strict=True))
     try:
-        people = code_people(rows, client="client", group="group", label="label", **given)
+        columns = TableColumns(client="client", group="group", label="label", **given)
+        people = code_people(rows, columns)
         return _parted(table, people, names, least, scores is not None)
     except Refusal:
         raise

@@ -85,22 +85,22 @@ def code_rows(upload: TableFile, roles: ColumnRoles, *, join: bool, missing: str
     _check_chosen([*filter(None, chosen), *([] if folded else [roles.row_id])])
     names = [column for column in chosen if column and column not in model[1:]]
     table, malformed = read_columns(upload, names, [*filter(None, model[1:])])
-    columns: TableColumns = {
-        "client": roles.client,
-        "group": roles.group_columns,
-        "label": roles.label,
-        "prediction": roles.prediction or None,
-        "scores": scores or None,
-        "scores_are": roles.scores_are,
-        "probability": roles.probability or None,
-        "probability_of": roles.probability_of,
-        "threshold": roles.threshold,
-        "labels": list(scores) or None,
-        "fold": roles.fold or None,
-        "row_id": roles.row_id,
-        "missing_group": missing,
-    }
-    people = code_people(table, forgiving=True, join=join, **columns)
+    columns = TableColumns(
+        client=roles.client,
+        group=roles.group_columns,
+        label=roles.label,
+        prediction=roles.prediction or None,
+        scores=scores or None,
+        scores_are=roles.scores_are,
+        probability=roles.probability or None,
+        probability_of=roles.probability_of,
+        threshold=roles.threshold,
+        labels=list(scores) or None,
+        fold=roles.fold or None,
+        row_id=roles.row_id,
+        missing_group=missing,
+    )
+    people = code_people(table, columns, forgiving=True, join=join)
     split = None
     if roles.split:
         split = code_column(table.column(roles.split), roles.split, join=True)

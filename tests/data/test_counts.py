@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.errors import InputError
 from tests.helpers.strategies import count_tables, synthetic
 
@@ -160,3 +161,13 @@ def test_select_clients_gives_some_clients_in_the_order_asked():
     np.testing.assert_array_equal(some.table, counts.table[[2, 0]])
     with pytest.raises(InputError, match='no client "c9"'):
         counts.select_clients(["c9"])
+
+
+@pytest.mark.parametrize("kind", [ClientCounts, ScoredData, FoldedData])
+def test_a_misspelt_column_is_a_wrong_argument_as_everywhere_in_python(kind):
+    rows = {"site": ["a"], "sex": ["f"], "y": ["1"], "said": ["1"]}
+    named = {"client": "site", "group": "sex", "label": "y"}
+    with pytest.raises(TypeError, match="predicted"):
+        kind.from_table(rows, **named, predicted="said")
+    with pytest.raises(TypeError, match="client"):
+        kind.from_table(rows, group="sex", label="y", prediction="said")

@@ -74,7 +74,7 @@ define test_with
 	.venvs/$(1)/bin/uv pip install --quiet --python .venvs/$(1)/bin/python --upgrade \
 		--resolution $(2) -e '.[app,report,privacy]'
 	.venvs/$(1)/bin/uv pip install --quiet --python .venvs/$(1)/bin/python $(TEST_TOOLS)
-	.venvs/$(1)/bin/python -m pytest -q -n 2 $(OTHER_TESTS)
+	.venvs/$(1)/bin/python -m pytest -q -n 2 --dist worksteal $(OTHER_TESTS)
 endef
 
 test-oldest: | $(BIN)/python ## Core and pages with the oldest versions that pyproject.toml allows

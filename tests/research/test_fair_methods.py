@@ -14,7 +14,7 @@ from fairfl_core.training.training import prepare, train_prepared
 from research.trained.cell_weights import RULES, parity_gap
 from research.trained.equifl import shared_part
 from research.trained.fair_fate import fairness
-from research.trained.fairfed import FairFed, shares_of_gap
+from research.trained.fairfed import shares_of_gap
 from research.trained.fcfl import FCFL, min_max_mix, pareto_mix, smooth_max_weights
 from research.trained.fedfb import cell_errors
 from research.trained.gaps import NOTIONS, rates_of
@@ -117,34 +117,6 @@ def test_a_method_may_go_on_from_another_model(prepared, fedavg):
 def test_wrong_settings_are_sentences(method, settings, sentence):
     with pytest.raises(InputError, match=sentence):
         make_method(method, settings)
-
-
-def test_methods_of_two_groups_and_labels_refuse_more():
-    plan = Plan(np.ones((2, 2, 3), int), 1, ((2, 2),))
-    for method in (FairFed(), FCFL()):
-        with pytest.raises(InputError, match="2 groups and 3 labels"):
-            method.begin(np.zeros(4, "f4"), plan)
-
-
-@pytest.mark.parametrize("method", OFF)
-def test_what_table_1_says_of_labels_and_notions_is_so(method):
-    cls = method_class(method)
-    for notion in NOTIONS:
-        if notion in cls.notions:
-            make_method(method, {"notion": notion})
-        else:
-            with pytest.raises(InputError, match="there is no notion"):
-                make_method(method, {"notion": notion})
-    shapes, theta = ((2, 3), (3,)), np.zeros(9, "f4")
-    three = Plan(np.full((2, 2, 3), 5), 1, shapes)
-    if cls.multi_class:
-        cls().begin(theta, three)
-        table = np.full((2, 3, 3), 5)
-        assert fairness("eo", table, 1) == pytest.approx(1)
-        assert cell_factors("sp", table.sum(axis=2), 1).shape == (2, 3)
-    else:
-        with pytest.raises(InputError, match="two labels|2 groups and 3 labels"):
-            cls().begin(theta, three)
 
 
 @pytest.fixture(scope="module")

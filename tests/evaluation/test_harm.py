@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from fairfl_core._io.frames import to_frame
 from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.alarms import BlindLottery, LostLabel
@@ -52,7 +52,7 @@ def recognised(evaluation, client, group, label, after):
 @given(judged())
 def test_every_label_is_told_and_alarms_follow_the_rule(evaluation):
     harm = harm_of([evaluation])
-    table = pd.DataFrame(harm.recognition_columns())
+    table = to_frame(harm.recognition_columns())
     counts = evaluation.counts
     assert len(table) == (len(counts.clients) + 1) * len(counts.groups) * len(counts.labels)
     alarmed = {(one.client, one.group, one.label) for one in harm.lost}
@@ -267,7 +267,7 @@ def test_runs_are_averaged_over_those_that_have_people():
         lottery[0, 0, 1] = [0.5, 0.5]
         runs.append(under(counts, lottery, "eop"))
     harm = harm_of(runs)
-    table = pd.DataFrame(harm.recognition_columns())
+    table = to_frame(harm.recognition_columns())
     row = table[(table["client"] == "clinic") & (table["group"] == "women")].iloc[1]
     assert (row.n, row.before, row.after) == pytest.approx((100, 0.6, 0.3))
     men = table[(table["client"] == "clinic") & (table["group"] == "men")].iloc[1]

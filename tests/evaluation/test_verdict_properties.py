@@ -3,12 +3,12 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
 
+from fairfl_core._io.frames import to_frame
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
 from fairfl_core.evaluation.harm import harm_of
@@ -168,7 +168,7 @@ def test_alarms_rank_by_people_hurt_beyond_chance_and_few_never_lead(one):
         assert "on fewer than 10 people" in harm.sentence()
     for own in harm.by_client.values():
         assert [a.n < 10 for a in own.alarms] == sorted(a.n < 10 for a in own.alarms)
-    told = pd.DataFrame(harm.recognition_columns())
+    told = to_frame(harm.recognition_columns())
     rows = told[told["alarm"]].set_index(["client", "group", "label"])["beyond_chance"]
     assert len(rows) == len(harm.lost)
     for alarm in harm.lost:

@@ -20,9 +20,10 @@ from fairfl_core.federation.study import Study
 from fairfl_core.federation.wire import Refusal, WireMessage
 from fairfl_core.training.data import TRAINING, VALIDATION, Scaler
 from fairfl_core.training.local_rounds import make_local_round, row_weights, with_cells
-from fairfl_core.training.method import Plan, State
+from fairfl_core.training.method import HeldOut, State
 from fairfl_core.training.methods import make_method
 from fairfl_core.training.trainers import make_trainer
+from fairfl_core.training.training import plan_of
 
 __all__ = ["app"]
 
@@ -71,26 +72,22 @@ def _told(rows: OwnRows, asked: WireMessage) -> Arrays:
 def _trained(rows: OwnRows, asked: WireMessage) -> Arrays:
     """The model, trained on this client's people."""
     study, header = rows.study, asked.header
-    recipe, place = study.recipe, study.clients.index(rows.folder.name)
-    federation = rows.federation(header["model"], _scaler(header))
-    people, training = federation.people, federation.rows(TRAINING)
+    recipe, federation = study.recipe, rows.federation(header["model"], _scaler(header))
+    people, trainer = federation.people, make_trainer(federation, recipe)
     pooled = np.array(header["label_rows"], np.int64) if recipe.class_weighting else None
-    own = np.zeros((len(study.groups), len(study.labels)), np.int64)
-    np.add.at(own, (people.group[training], people.label[training]), 1)
     local = make_local_round(
         people,
-        training,
-        client=place,
+        federation.rows(TRAINING),
+        client=study.clients.index(rows.folder.name),
         round=header["round"] - 1,
         seed=study.seed,
         weight=row_weights(people, pooled),
         validation=with_cells(people, federation.rows(VALIDATION)),
         memory={},
-        plan=Plan(own[None], study.labels.index(study.favourable), study.shapes),
+        plan=plan_of(federation, trainer),
     )
     method = make_method(recipe.method, recipe.method_settings)
-    theta = asked.arrays["theta"].astype(np.float32)
-    reply = method.client(State(theta), local, make_trainer(federation, recipe))
+    reply = method.client(State(asked.arrays["theta"].astype(np.float32)), local, trainer)
     weight = np.array(1 if study.is_uniform else reply.rows)
     return {"theta": reply.theta.astype(np.float64), "num-examples": weight}
 
@@ -98,14 +95,14 @@ def _trained(rows: OwnRows, asked: WireMessage) -> Arrays:
 def _judged(rows: OwnRows, asked: WireMessage) -> Arrays:
     """How the model does on people it was not trained on."""
     federation = rows.federation(asked.header["model"], _scaler(asked.header))
+    trainer, people = make_trainer(federation, rows.study.recipe), federation.people
     held_out = federation.rows(VALIDATION)
-    trainer = make_trainer(federation, rows.study.recipe)
     scores = trainer.scores(asked.arrays["theta"].astype(np.float32), held_out)
-    label = federation.people.label[held_out]
-    truth = scores[np.arange(len(held_out)), label]
+    whose = (people.client[held_out], people.group[held_out], people.label[held_out])
+    judged = HeldOut(*whose, scores, plan_of(federation, trainer))
     return {
-        "loss": np.array(-np.log(truth + 1e-12).mean()),
-        "accuracy": np.array((scores.argmax(axis=1) == label).mean()),
+        "loss": np.array(judged.loss),
+        "accuracy": np.array(judged.accuracy),
         "num-examples": np.array(len(held_out)),
     }
 

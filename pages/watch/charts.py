@@ -8,7 +8,7 @@ from pages.shared.theme import AFTER, GREY, HERE, MARGIN, translucent
 from pages.watch import text
 
 MOST = 12  # clients in pictures; the table has all
-HEIGHT = 210
+HEIGHT = 260
 
 
 def shown(watch: Watch) -> list[ScopeWatch]:

@@ -22,13 +22,13 @@ from pages.compare.files import (
 )
 from pages.shared import state
 from pages.shared.catalogue import experiment_of
-from pages.shared.codecs import Text
+from pages.shared.codecs import free_text
 from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.results import proof_of
 from pages.shared.view import View
 from pages.shared.widgets import error_boundary, lazy_popover, log_refusal
 
-QUESTION = state.Setting("question", "", Text(2000))
+QUESTION = state.Setting("question", "", free_text(2000))
 _LOADED = "review-loaded"
 _TITLES = 14  # per cent of the table's width that its row titles take
 

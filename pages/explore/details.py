@@ -21,7 +21,7 @@ from pages.explore import charts, more_limits, text
 from pages.shared import state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
-from pages.shared.codecs import FLAG, Between, OneOf, PerName
+from pages.shared.codecs import FLAG, between, in_order, one_of
 from pages.shared.results import (
     CERTAINTIES,
     COARSE,
@@ -53,7 +53,7 @@ from pages.shared.widgets import (
     table_popover,
 )
 
-POINTS = state.Setting("points", 1.0, Between(0.0, 20.0))
+POINTS = state.Setting("points", 1.0, between(0.0, 20.0))
 LEAVE_OUT = state.Setting("leave_out", False, FLAG)
 SMALL = 0.02  # a share of all people: smaller groups may be left out of ratios
 
@@ -293,7 +293,7 @@ def _regions(view: View) -> None:
 
 def chosen_client(view: View) -> state.Setting[str]:
     """Whose drawer is open; empty for nobody's."""
-    return state.Setting("client", "", OneOf(("", *experiment_of(view.data).clients)))
+    return state.Setting("client", "", one_of(("", *experiment_of(view.data).clients)))
 
 
 def panel(view: View) -> None:
@@ -375,13 +375,13 @@ def _lottery(study: Study, at: int) -> None:
 def _own_limit(view: View, client: str) -> None:
     """A limit for this client alone: a switch, and a slider once it is on."""
     own = dict(view.own_limits)
-    names = PerName(experiment_of(view.data).clients)
+    clients = experiment_of(view.data).clients
     switch = state.widget("own_on", client in own)
 
     def switched() -> None:
         others = {name: limit for name, limit in own.items() if name != client}
         on = {client: view.eps_local} if st.session_state[switch] else {}
-        state.change(own_limits=names.ordered(others | on))
+        state.change(own_limits=in_order(others | on, clients))
 
     st.toggle(text.OWN_LIMIT, key=switch, on_change=switched, help=text.OWN_LIMIT_TIP)
     if client in own:
@@ -389,7 +389,7 @@ def _own_limit(view: View, client: str) -> None:
 
         def moved() -> None:
             limit = {client: st.session_state[slider]}
-            state.change(own_limits=names.ordered(own | limit))
+            state.change(own_limits=in_order(own | limit, clients))
 
         st.select_slider(
             text.allowed_inside(client),

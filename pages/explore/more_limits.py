@@ -18,7 +18,7 @@ from pages.explore import text
 from pages.shared import state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import catalogue, experiment_of, noun_of
-from pages.shared.codecs import Between, OneOf
+from pages.shared.codecs import between, one_of
 from pages.shared.results import Collided, policy_cost
 from pages.shared.view import View, with_policy
 from pages.shared.widgets import error_boundary, lazy_expander
@@ -133,7 +133,7 @@ def _ask(**changes: Any) -> None:
 
 def _floors(policy: Policy, experiment: Experiment) -> None:
     labels = experiment.labels
-    chosen = state.Setting("floor_label", experiment.favourable, OneOf((EVERY, *labels)))
+    chosen = state.Setting("floor_label", experiment.favourable, one_of((EVERY, *labels)))
     st.caption(text.FLOORS_MEANING)
     which, lose, least = st.columns([2, 3, 3], vertical_alignment="bottom")
     which.selectbox(
@@ -257,7 +257,7 @@ def _utility(policy: Policy, experiment: Experiment) -> None:
     kinds = {"accuracy": ACCURACY, "balanced": BALANCED, "table": None}
     now = policy.utility.name if not policy.utility.labels else "table"
     key = state.widget("utility_kind", now)
-    times = state.Setting("missed", _missed(experiment), Between(0.0, 1000.0))
+    times = state.Setting("missed", _missed(experiment), between(0.0, 1000.0))
 
     def chosen() -> None:
         kind = st.session_state[key] or "accuracy"

@@ -20,7 +20,7 @@ from pages.explore import details, more_limits, text
 from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
-from pages.shared.codecs import FLAG, OneOf
+from pages.shared.codecs import FLAG, one_of
 from pages.shared.component import client_chart, limit_map
 from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.results import (
@@ -43,7 +43,7 @@ SWEEP = (NO_LIMIT, 0.3, 0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.03, 0.02, 0.01, 0.0
 SECONDS = 0.8  # between two of them
 TURN = 1.0  # seconds of work on a map between two runs of the page
 WELCOME = state.Setting("welcome", True, FLAG)
-PICTURE = state.Setting("picture", "", OneOf(("", *core_text.PICTURES)))
+PICTURE = state.Setting("picture", "", one_of(("", *core_text.PICTURES)))
 PICTURE_BEGUN = "explore-picture"  # in the session: experiment, and its first picture
 MAP_FINE = "explore-map-fine"  # in the session: whose map, of those that take long, is refined
 
@@ -308,7 +308,7 @@ def _picture(summary: Summary, clients: tuple[str, ...]) -> Picture:
 def _label(summary: Summary) -> str:
     harm = summary.harm
     labels = (harm.favourable, *(label for label in harm.labels if label != harm.favourable))
-    setting = state.Setting("label", labels[0], OneOf(labels))
+    setting = state.Setting("label", labels[0], one_of(labels))
     st.selectbox(
         text.LABEL, labels, label_visibility="collapsed", width=200, **state.bound(setting)
     )

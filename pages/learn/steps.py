@@ -25,7 +25,7 @@ from pages.learn.widgets import answered, ask, choose, picture, slide, start_wit
 from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import catalogue, experiment_of, noun_of
-from pages.shared.codecs import Whole
+from pages.shared.codecs import whole
 from pages.shared.component import limit_map
 from pages.shared.results import COARSE, GRID, heat_of, is_dear, summary_of
 from pages.shared.view import View, options_of
@@ -439,7 +439,7 @@ def _solid_limited() -> None:
 # -------------------- 6: why the answer is a lottery, and how one person keeps one answer
 
 MEN = 100
-AGAIN = state.Setting("step6_again", 0, Whole(0, 10**6))
+AGAIN = state.Setting("step6_again", 0, whole(0, 10**6))
 
 
 def show_draws(shown: Any, words: Any) -> None:

@@ -14,11 +14,11 @@ from plotly.basedatatypes import BaseFigure
 from pages.learn import text
 from pages.learn.text import Question
 from pages.shared import state
-from pages.shared.codecs import FLAG, OneOf, Whole
+from pages.shared.codecs import FLAG, one_of, whole
 from pages.shared.widgets import chart, table_popover
 
 T = TypeVar("T")
-STEP = state.Setting("step", 1, Whole(1, len(text.TITLES)))
+STEP = state.Setting("step", 1, whole(1, len(text.TITLES)))
 
 
 def picture(
@@ -95,7 +95,7 @@ def start_with(name: str, value: Any) -> None:
 
 def choose(name: str, label: str, options: dict[str, str], start: str) -> str:
     """One of a few named things; `options` tells what each is called."""
-    setting = state.Setting(name, start, OneOf(tuple(options)))
+    setting = state.Setting(name, start, one_of(tuple(options)))
     st.pills(
         label,
         tuple(options),
@@ -111,7 +111,7 @@ def slide(
     name: str, label: str, options: Sequence[T], start: T, title: Callable[[T], str] = str
 ) -> T:
     """One of an ordered few."""
-    setting = state.Setting(name, start, OneOf(options))
+    setting = state.Setting(name, start, one_of(options))
     st.select_slider(label, options, format_func=title, **state.bound(setting))
     return state.get(setting)
 

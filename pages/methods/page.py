@@ -13,7 +13,7 @@ from pages.methods.results import LEVELS, Compared, rows_for
 from pages.shared import state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
-from pages.shared.codecs import OneOf
+from pages.shared.codecs import one_of
 from pages.shared.frame import frame
 from pages.shared.widgets import chart, error_boundary, map_table, open_below
 
@@ -29,16 +29,16 @@ def page() -> None:
 def _of() -> state.Setting[str]:
     names = tuple(method_experiments())
     here = state.view().experiment
-    return state.Setting("of", here if here in names else names[0], OneOf(names))
+    return state.Setting("of", here if here in names else names[0], one_of(names))
 
 
 def _by() -> state.Setting[str]:
     notions = results.notions_of(rows_for(state.get(_of())))
-    return state.Setting("by", notions[0], OneOf(notions))
+    return state.Setting("by", notions[0], one_of(notions))
 
 
-_GAP = state.Setting("gap", "gap_global", OneOf(tuple(GAPS)))
-_AT = state.Setting("at", 0.02, OneOf(LEVELS))
+_GAP = state.Setting("gap", "gap_global", one_of(tuple(GAPS)))
+_AT = state.Setting("at", 0.02, one_of(LEVELS))
 
 
 def _notion_choice() -> None:
@@ -50,7 +50,7 @@ def _select(
     setting: state.Setting[T], label: str, words: Callable[[T], str], *, bare: bool = False
 ) -> None:
     """A select box over what a setting may be; if `bare`, its label is only heard."""
-    assert isinstance(setting.codec, OneOf)
+    assert setting.codec is not None
     st.selectbox(
         label,
         setting.codec.options,

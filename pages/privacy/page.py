@@ -20,7 +20,7 @@ from pages.privacy.results import (
 )
 from pages.shared import state
 from pages.shared.catalogue import noun_of
-from pages.shared.codecs import OneOf
+from pages.shared.codecs import one_of
 from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.results import is_large
 from pages.shared.widgets import (
@@ -32,13 +32,13 @@ from pages.shared.widgets import (
 )
 
 MOST_BARS = 12
-BUDGET = state.Setting("budget", 1.0, OneOf(BUDGETS))
+BUDGET = state.Setting("budget", 1.0, one_of(BUDGETS))
 MANY = (20, 40, 100, 200)
-DRAWS = state.Setting("draws", 40, OneOf(MANY))
-MECHANISM = state.Setting("mechanism", MECHANISMS[0], OneOf(MECHANISMS))
-NEIGHBOUR = state.Setting("neighbours", NEIGHBOURS[0], OneOf(NEIGHBOURS))
+DRAWS = state.Setting("draws", 40, one_of(MANY))
+MECHANISM = state.Setting("mechanism", MECHANISMS[0], one_of(MECHANISMS))
+NEIGHBOUR = state.Setting("neighbours", NEIGHBOURS[0], one_of(NEIGHBOURS))
 NOISE: tuple[state.Setting[Any], ...] = (DRAWS, MECHANISM, NEIGHBOUR)
-CURVE = state.Setting("curve", "local", OneOf(tuple(text.CURVES)))
+CURVE = state.Setting("curve", "local", one_of(tuple(text.CURVES)))
 FIGURES_OF = {"local": ("local_worst", "local_mean"), "overall": ("overall",)}
 
 

@@ -32,7 +32,7 @@ from pages.scenarios.results import (
 from pages.shared import state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import catalogue, experiment_of
-from pages.shared.codecs import ALL, Numbers, OneOf, Whole
+from pages.shared.codecs import ALL, numbers, one_of, whole
 from pages.shared.component import client_chart, limit_map
 from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.results import is_dear, study_of, summary_of
@@ -55,10 +55,10 @@ SPREADS = {  # shares of the first group, in per cent: the paper's three, for up
     "little": (20, 30, 40, 50, 60, 40),
     "far": (10, 30, 50, 70, 90, 50),
 }
-CLIENTS = state.Setting("k", 5, Whole(FEWEST, MOST))
-SIZE = state.Setting("size", 0, Whole(0, 10**9))  # 0: half of what is possible
-DRAW = state.Setting("draw", 0, Whole(0, 9999))
-SHARES = state.Setting("shares", SPREADS["far"], Numbers(0, 100, MOST))
+CLIENTS = state.Setting("k", 5, whole(FEWEST, MOST))
+SIZE = state.Setting("size", 0, whole(0, 10**9))  # 0: half of what is possible
+DRAW = state.Setting("draw", 0, whole(0, 9999))
+SHARES = state.Setting("shares", SPREADS["far"], numbers(0, 100, MOST))
 OF_OWN = (CLIENTS, SIZE, DRAW, SHARES)
 
 
@@ -77,7 +77,7 @@ def page() -> None:
 def _kind() -> state.Setting[str]:
     """Which scenario is looked at; a link that tells of clients of one's own opens those."""
     own = any(setting.name in st.query_params for setting in OF_OWN)
-    return state.Setting("apart", "own" if own else "alike", OneOf(tuple(text.KINDS)))
+    return state.Setting("apart", "own" if own else "alike", one_of(tuple(text.KINDS)))
 
 
 def _top(kind: str) -> None:
@@ -127,14 +127,14 @@ def _own_settings(
 ) -> dict[str, tuple[state.Setting[str], Sequence[str]]]:
     """What the three are solved by: settings of this page, by their names in the link of a view."""
     notions, rates = notion_names(), rate_names(scores=experiment.has_scores)
-    notion = state.Setting("scenario_notion", experiment.notion, OneOf(notions))
+    notion = state.Setting("scenario_notion", experiment.notion, one_of(notions))
     regions = regions_of(experiment, state.get(notion))
     runs = (ALL, *map(str, experiment.seeds))
     return {
         "notion": (notion, notions),
-        "region": (state.Setting("scenario_region", regions[0], OneOf(regions)), regions),
-        "rates": (state.Setting("scenario_rates", rates[0], OneOf(rates)), rates),
-        "seed": (state.Setting("scenario_seed", ALL, OneOf(runs)), runs),
+        "region": (state.Setting("scenario_region", regions[0], one_of(regions)), regions),
+        "rates": (state.Setting("scenario_rates", rates[0], one_of(rates)), rates),
+        "seed": (state.Setting("scenario_seed", ALL, one_of(runs)), runs),
     }
 
 

@@ -7,11 +7,11 @@ import segno
 import streamlit as st
 
 from pages.shared import own_data, state, text
-from pages.shared.codecs import FLAG, Whole
+from pages.shared.codecs import FLAG, whole
 
 PRESENT = state.Setting("present", False, FLAG)
 _LEFT = "left-hall"
-SCREEN = state.Setting("screen", 1, Whole(1, 20))
+SCREEN = state.Setting("screen", 1, whole(1, 20))
 
 
 def presenting() -> bool:

@@ -22,12 +22,12 @@ from fairfl_core.lp.rate_estimates import rate_names
 from fairfl_core.lp.regions import default_rates, region_kind, region_names
 from pages.shared.codecs import (
     SHARE,
-    Asked,
-    Certainty,
     Codec,
-    OneOf,
-    PerName,
     Unusable,
+    asked,
+    certainty,
+    one_of,
+    per_name,
     seeds,
 )
 
@@ -120,13 +120,13 @@ def _setting(
     )
 
 
-def _splits(known: _Known) -> OneOf:
+def _splits(known: _Known) -> Codec:
     """The ways in which an experiment's people are parted; the cross-fitted one first."""
     name = known["experiment"]
     companion = known.catalogue.cross_fitted(name)
     if companion is None:
-        return OneOf((name,), ("given",))
-    return OneOf((companion, name), ("cross-fitted", "paper"))
+        return one_of((name,), ("given",))
+    return one_of((companion, name), ("cross-fitted", "paper"))
 
 
 def _regions(known: _Known) -> tuple[str, ...]:
@@ -144,8 +144,8 @@ def _best_region(known: _Known) -> str:
     return regions[-1] if len(known.experiment.labels) == 2 else regions[0]
 
 
-def _certainty(known: _Known) -> Certainty:
-    return Certainty(possible=can_be_sure(known.experiment, known["region"]))
+def _certainty(known: _Known) -> Codec:
+    return certainty(possible=can_be_sure(known.experiment, known["region"]))
 
 
 def _rates(known: _Known) -> tuple[str, ...]:
@@ -182,31 +182,31 @@ class View:
     """
 
     experiment: str = _setting(
-        lambda known: OneOf(known.catalogue.names), lambda known: known.catalogue.names[0]
+        lambda known: one_of(known.catalogue.names), lambda known: known.catalogue.names[0]
     )
     data: str = _setting(
         _splits, lambda known: _splits(known).options[0], link="split", follows=("experiment",)
     )
     notion: str = _setting(
-        lambda known: OneOf(notion_names()),
+        lambda known: one_of(notion_names()),
         lambda known: known.experiment.notion,
         follows=("experiment",),
     )
     region: str = _setting(
-        lambda known: OneOf(_regions(known)), _best_region, follows=("experiment",)
+        lambda known: one_of(_regions(known)), _best_region, follows=("experiment",)
     )
     guarantee: Guarantee | None = _setting(_certainty, lambda known: None, link="confidence")
     policy: Policy = _setting(
-        lambda known: Asked(
+        lambda known: asked(
             known.experiment.labels,
-            known["guarantee"] is not None,
-            known.experiment.grouping.columns if known.experiment.grouping else (),
+            sure=known["guarantee"] is not None,
+            columns=known.experiment.grouping.columns if known.experiment.grouping else (),
         ),
         lambda known: Policy(),
         follows=("experiment",),
     )
     rates: str = _setting(
-        lambda known: OneOf(_rates(known)), _best_rates, follows=("region", "data", "guarantee")
+        lambda known: one_of(_rates(known)), _best_rates, follows=("region", "data", "guarantee")
     )
     seeds: tuple[int, ...] = _setting(
         lambda known: seeds(known.experiment.seeds),
@@ -221,7 +221,7 @@ class View:
         lambda known: SHARE, lambda known: START["eps_local"], unlimited=NO_LIMIT
     )
     own_limits: tuple[tuple[str, float], ...] = _setting(
-        lambda known: PerName(known.experiment.clients),
+        lambda known: per_name(known.experiment.clients),
         lambda known: (),
         link="own",
         follows=("experiment",),
@@ -327,7 +327,7 @@ def changed(view: View, catalogue: Catalogue, **changes: Any) -> View:
 def options_of(name: str, view: View, catalogue: Catalogue) -> Sequence[Any]:
     """What a setting that is one of some may be, in this view."""
     codec = _codec(_FIELDS[name], _Known(catalogue, vars(view)))
-    if not isinstance(codec, OneOf):
+    if not codec.options:
         raise TypeError(f"{name} is not one of some values")
     return codec.options
 

@@ -20,7 +20,7 @@ from fairfl_core.errors import FairflError
 from fairfl_core.intake import refused_by
 from fairfl_core.lp.frontier import Frontier
 from pages.shared import state, text, theme
-from pages.shared.codecs import OneOf
+from pages.shared.codecs import one_of
 from pages.shared.results import LEVELS
 
 log = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ def open_below(name: str, titles: Mapping[str, str], label: str) -> str | None:
 
     Nothing is at first, so that nothing is computed unasked; the page's link tells it by `name`.
     """
-    setting: state.Setting[str | None] = state.Setting(name, None, OneOf((None, *titles)))
+    setting: state.Setting[str | None] = state.Setting(name, None, one_of((None, *titles)))
     st.segmented_control(
         label,
         tuple(titles),

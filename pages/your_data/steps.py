@@ -35,11 +35,11 @@ from fairfl_core.intake import (
 )
 from pages.shared import own_data, state
 from pages.shared.catalogue import budget
-from pages.shared.codecs import OneOf
+from pages.shared.codecs import one_of
 from pages.shared.widgets import log_refusal
 from pages.your_data import text
 
-KIND = state.Setting("bring", "table", OneOf(tuple(text.KINDS)))
+KIND = state.Setting("bring", "table", one_of(tuple(text.KINDS)))
 UPLOADERS = {"table": "upload-table", "counts": "upload-counts"}
 _LOOKED = "looked-at"  # what the file's beginning shows: never the file
 _COUNTED = "labels-of-counts"

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from fairfl_core._io import numbers as format
-from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
+from fairfl_core.evaluation.all_rates import impact_ratios_of
 from fairfl_core.evaluation.harm import harm_of
 from pages.shared.results import predictor_of, study_of
 from tests.pages.conftest import healthy, linked, view_of
 from tests.pages.core_numbers import CoreNumbers
 from tests.pages.test_explore import popover
-from tests.pages.visible import html_tables, visible, visible_text
+from tests.pages.visible import visible, visible_text
 
 DISASTER = {"experiment": "ham10000", "notion": "eo", "eps_global": 1, "eps_local": 0.05}
 ADULT = {"experiment": "adult", "seed": 0, "eps_local": 0.1, "eps_global": 0.1}
@@ -131,33 +131,6 @@ def test_what_its_own_limit_does_to_everyone(opened):
 
 
 # -------------------------------------------------------------------- every rate, ratios
-
-
-def test_every_notion_here_and_why_not_all(opened):
-    core = CoreNumbers.of(view_of(**DISASTER))
-    rates = all_rates_of(core.unseen)
-    app = popover(opened(**DISASTER, client="65 and over"), "client-every-rate")
-    (table,) = [rows for rows in html_tables(app) if "this setting" in rows[0]]
-    for row, one in zip(table[1:], rates.notions_of("65 and over"), strict=True):
-        (low, high), (was_low, was_high) = one.limits, one.before_limits
-        assert row[1] == f"{one.before:.3f} ({was_low:.3f} to {was_high:.3f})"
-        assert row[2] == f"{one.after:.3f} ({low:.3f} to {high:.3f})"
-    assert rates.base.sentence("65 and over") in visible_text(app)
-
-
-def test_impact_ratios_are_the_cores(opened):
-    app = popover(opened(**ADULT, client="doctorate"), "client-ratios")
-    table = next(one.value for one in app.table if "impact ratio" in one.value.columns)
-    study = study_of(view_of(**ADULT))
-    groups = impact_ratios_of(study.evaluations(unseen=True)).groups
-    at = [0, 1 + study.first.solution.counts.clients.index("doctorate")]
-    ratio, before = groups.ratio()[at].ravel(), groups.rates.before.share[at].ravel()
-    assert len(np.unique(ratio.round(2))) > 1
-    shown = [float(cell.split()[0]) for cell in table["impact ratio"]]
-    np.testing.assert_allclose(shown, ratio, atol=0.006)
-    assert list(table["selected before"]) == [format.percent(value) for value in before]
-    assert list(table["people"]) == [format.count(n) for n in groups.rates.after.n[at].ravel()]
-    assert ["▼" in cell for cell in table["impact ratio"]] == [value < 0.8 for value in ratio]
 
 
 def test_a_crossing_is_compared_by_each_of_its_columns_too(opened):

@@ -99,13 +99,6 @@ def test_the_chips_are_the_cores_verdict_and_harm(opened, link, core):
     app.run()
 
 
-@pytest.mark.parametrize("name", experiments.list_experiments())
-def test_every_experiment_opens_with_the_papers_notion(opened, name):
-    app = popover(opened(experiment=name, seed=0), "settings")
-    assert app.selectbox(key="widget_notion").value == experiments.open(name).notion
-    assert len(numbers(app)) == 4 and set(charts(app)) == {"explore-map", "explore-clients"}
-
-
 def test_no_limit_has_no_verdict_and_raises_no_alarm(opened):
     app = opened(**ADULT, region="exact", eps_global=1, eps_local=1)
     assert "[no limit asked]" in visible(app) and not chips(app)

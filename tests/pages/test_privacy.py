@@ -126,7 +126,7 @@ def test_other_figures_are_drawn_against_the_budget(curve):
 # -------------------------------------------------------------------- the page
 
 
-@pytest.mark.parametrize("name", experiments.list_experiments())
+@pytest.mark.parametrize("name", ["public_coverage_sex_race", "ham10000"])
 def test_every_experiment_has_one_sentence_and_two_pictures(name):
     app = open_privacy(experiment=name, seed=0, draws=20, budget=0.2)
     assert sentence(app) and len(app.get("plotly_chart")) == 2
@@ -144,45 +144,49 @@ def test_what_is_protected_and_the_papers_table_are_one_click_away():
 
 
 def test_the_budget_moves_the_sentence_and_lives_in_the_link():
-    app = open_privacy(experiment="adult", seed=0)
+    app = open_privacy(experiment="adult", seed=0, draws=20)
     before = sentence(app)
     app.select_slider(key="widget_budget").set_value(0.02).run()
     assert sentence(healthy(app)) != before
     assert linked(app, "budget") == "0.02"
-    assert sentence(open_privacy(experiment="adult", seed=0, budget=0.02)) == sentence(app)
+    assert sentence(open_privacy(experiment="adult", seed=0, draws=20, budget=0.02)) == sentence(
+        app
+    )
 
 
 def test_mechanism_neighbours_draws_and_limits_are_in_settings():
-    app = with_settings(open_privacy(experiment="adult", seed=0, budget=0.2))
+    app = with_settings(open_privacy(experiment="adult", seed=0, draws=20, budget=0.2))
     start = sentence(app)
     app.selectbox(key="widget_mechanism").set_value("paper").run()
     assert sentence(healthy(app)) != start
     assert any("would call this 0.05" in line for line in lines(app))
     app.selectbox(key="widget_neighbours").set_value("add-remove").run()
     assert any("would call this 0.1" in line for line in lines(healthy(app)))
-    app.selectbox(key="widget_draws").set_value(20).run()
-    assert linked(healthy(app), "draws") == "20"
+    app.selectbox(key="widget_draws").set_value(40).run()
+    assert linked(healthy(app), "draws") is None
     assert linked(app, "mechanism") == "paper" and linked(app, "neighbours") == "add-remove"
     app.select_slider(key="widget_eps_local").set_value(0.1).run()
     assert sentence(healthy(app)).startswith("Asked 0.10 in each education level;")
 
 
 def test_it_says_up_front_that_it_shows_counts_where_explore_is_on_scores():
-    scores = open_privacy(experiment="adult", seed=0, region="exact", rates="labels")
+    scores = open_privacy(experiment="adult", seed=0, draws=20, region="exact", rates="labels")
     assert any("Counts here" in line for line in lines(scores))
-    counts = open_privacy(experiment="adult", seed=0, region="kernel", rates="labels")
+    counts = open_privacy(experiment="adult", seed=0, draws=20, region="kernel", rates="labels")
     assert not any("Counts here" in line for line in lines(counts))
     assert sentence(scores) == sentence(counts)
     policy = '{"floor":{"over 50K":0.1}}'
-    floors = open_privacy(experiment="adult", seed=0, region="kernel", policy=policy)
+    floors = open_privacy(experiment="adult", seed=0, draws=20, region="kernel", policy=policy)
     assert any("further limits are left out" in line for line in lines(floors))
 
 
 def test_where_no_limit_is_asked_no_client_can_break_one():
-    app = open_privacy(experiment="adult", seed=0, eps_local=1)
+    app = open_privacy(experiment="adult", seed=0, draws=20, eps_local=1)
     assert sentence(app).startswith("Asked 0.01 overall;")
     assert any("so none can be broken" in line for line in lines(app))
-    assert sentence(open_privacy(seed=0, eps_local=1, eps_global=1)).startswith("Nothing asked;")
+    assert sentence(open_privacy(seed=0, draws=20, eps_local=1, eps_global=1)).startswith(
+        "Nothing asked;"
+    )
 
 
 @pytest.mark.parametrize(
@@ -191,21 +195,20 @@ def test_where_no_limit_is_asked_no_client_can_break_one():
         {"budget": 3},
         {"budget": "x"},
         {"mechanism": "gauss"},
-        {"draws": 10**9},
-        {"draws": "auto"},
         {"neighbours": "far"},
         {"curve": "up"},
     ],
     ids=str,
 )
 def test_a_link_that_makes_no_sense_opens_the_start(wrong):
-    app = open_privacy(experiment="adult", seed=0, **wrong)
-    assert sentence(app) == sentence(open_privacy(experiment="adult", seed=0))
+    app = open_privacy(**{"experiment": "adult", "seed": 0, "draws": 20} | wrong)
+    assert sentence(app) == sentence(open_privacy(experiment="adult", seed=0, draws=20))
 
 
 def test_settings_survive_a_change_of_page():
-    app = AppTest.from_file(str(TOP / "app.py"), default_timeout=60).run()
-    app.switch_page("pages/privacy/page.py").run()
+    app = AppTest.from_file(str(TOP / "app.py"), default_timeout=60)
+    app.query_params.update(experiment="adult", region="simplex", seed="0")
+    app.run().switch_page("pages/privacy/page.py").run()
     app.select_slider(key="widget_budget").set_value(0.05).run()
     app.query_params.clear()  # as the navigation does
     app.switch_page("pages/scenarios/page.py").run()

@@ -18,11 +18,6 @@ def test_options_are_proved_optimal_and_show_their_fingerprints(opened):
     assert failed == [] and figures["gap"] <= 1e-9 and len(figures["fingerprint"]) == 64
 
 
-def test_the_exact_region_is_proved_too():
-    failed, figures = proof_of(view_of("adult", region="exact", seed=1, eps_local=0.05))
-    assert failed == [] and figures["gap"] <= 1e-9
-
-
 def test_a_confidence_is_not_proved_and_that_is_said(opened):
     from dataclasses import replace
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from fairfl_core.data.experiments import list_experiments
 from fairfl_core.errors import FairflError
 from pages.shared import results, start
 
@@ -21,15 +20,6 @@ def test_a_visitor_finds_everything_computed(opened, monkeypatch):
     for name in ("FairnessProgram", "run_study", "summarise"):
         monkeypatch.setattr(results, name, no_more)
     opened(experiment="adult", as_it_starts=True)
-
-
-def test_every_bundled_experiment_is_opened(monkeypatch):
-    from streamlit.testing.v1 import AppTest
-
-    asked = []
-    monkeypatch.setattr(AppTest, "run", lambda app: asked.append(dict(app.query_params)))
-    start.open_every_experiment(APP)
-    assert asked == [{"experiment": name} for name in list_experiments()]
 
 
 def test_one_that_cannot_be_opened_is_a_sentence(tmp_path):

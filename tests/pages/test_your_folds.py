@@ -8,7 +8,6 @@ import pytest
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.intake import example_folds, example_table
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from pages.compare.files import predictor_json
@@ -78,17 +77,6 @@ def test_it_says_so(opened):
     view = own_view(app.session_state["own-set"], region="kernel")
     made = json.loads(predictor_json(view))
     assert made["folds"] == 3 and made["reached"]["n"] == 400
-
-
-def test_people_with_plain_predictions_are_told_what_it_would_gain(opened):
-    told = text_of(with_table(opened, example_table()))
-    assert "1,050 people make the lottery and stand behind its limits; with cross-fitting" in told
-    assert "four times as many people" in told
-
-
-def test_the_example_cross_fitted(opened):
-    app = with_table(opened, example_folds())
-    assert "Cross-fitted: 1,680 people make the lottery" in text_of(app)
 
 
 def test_a_wrong_table_gets_a_sentence_and_the_page_stays(opened):

@@ -140,6 +140,14 @@ class TableOptions:
             )
         if missing:
             raise InputError(f"a table needs {missing} too; name the columns.")
+        for option, is_given in (
+            ("--threshold", self.threshold != 0.5),
+            ("--probability-of", self.probability_of is not None),
+        ):
+            if is_given and self.probability is None:
+                raise InputError(
+                    f"{option} goes with --probability; name its column, or leave it out."
+                )
 
     def is_table(self, region: str | None = None) -> bool:
         """Whether a table is meant, not counts; if so, all its columns are named."""
@@ -164,9 +172,10 @@ class TableOptions:
 
         return self._read(path, FIT, ScoredData.from_table)
 
-    def fitted(self, path: Path) -> "ScoredData | ClientCounts":
-        """The people a lottery is fitted on: with their scores where there are some."""
-        return self.counted(path) if self._counts_only else self.scored(path)
+    def fitted(self, path: Path, *, by_scores: bool) -> "ScoredData | ClientCounts":
+        """The people a lottery is fitted on: with their scores where there are some, or must be."""
+        counts = self.prediction is not None or (self._counts_only and not by_scores)
+        return self.counted(path) if counts else self.scored(path)
 
     @property
     def _counts_only(self) -> bool:
@@ -257,13 +266,6 @@ class TableOptions:
             dealt = FoldRows.of(table, client=str(self.client), row_id=self.row_id, fold=self.fold)
             dealt.check_apart(codes == FIT, codes == TEST)
         return table.filter(pa.array(codes == split))
-
-
-def read_people(
-    source: Path, columns: TableOptions, region: str | None = None
-) -> "ScoredData | ClientCounts":
-    """The people to fit on: of a table whose columns are named, or of a file of counts."""
-    return columns.fitted(source) if columns.is_table(region) else read_counts(source)
 
 
 def say_scores(people: Any) -> None:
@@ -499,7 +501,12 @@ def read_program(
         from fairfl_core.lp.exact.histograms import read_histogram
 
         return FairnessProgram(read_histogram(source), asked.notion, region, **more)
-    people = read_people(source, columns, region)
+    people: Any = None
+    if columns.is_table(region):
+        needs_scores = region is not None and region_kind(region).needs_scores
+        people = columns.fitted(source, by_scores=needs_scores or rates == "scores")
+    else:
+        people = read_counts(source)
     return FairnessProgram(people, asked.notion, region, rates=rates, **more)
 
 

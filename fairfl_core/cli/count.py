@@ -29,6 +29,8 @@ def count(
     Example: `fairfl count rows.csv --client clinic --group sex
     --label diagnosis --prediction said --out counts.json`
     """
+    from fairfl_core.intake import people_as_clients
+
     columns.check_complete()
     if out is not None:
         write_apart(out, rows)
@@ -53,6 +55,9 @@ def count(
     say_scores(counts)
     for sentence in counts.remarks():
         say(sentence)
+    looks_like_ids = people_as_clients(len(counts.clients), counts.n)
+    if looks_like_ids is not None:
+        say(looks_like_ids)
     models = f" scored by {counts.folds} fold models" if counts.folds > 1 else ""
     say(
         f"{out}: {counts.n:,.0f} {counts.whom}{models} in {len(counts.clients)} clients; groups "

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.files import LARGEST
 from fairfl_core._io.names import as_name, in_order, listed, shown
 from fairfl_core.data.columns import (
     Coded,
@@ -398,6 +399,10 @@ def _weights(rows: Any, column: str) -> Floats:
         )
     if not (weight > 0).any():
         raise InputError(f'column "{shown(column)}": all weights are 0; choose another column.')
+    if weight.max() > LARGEST:
+        raise InputError(
+            f'column "{shown(column)}": a weight is larger than people can be counted; correct it.'
+        )
     return weight
 
 
@@ -513,8 +518,9 @@ def _check_scores_fit(scores: Sequence[str], labels: tuple[str, ...], label: str
     if len(labels) != len(scores):
         raise InputError(
             f'there are {len(scores)} score columns but {len(labels)} labels in column "{label}" '
-            f"({listed(labels)}); give one score column per label, and name the labels with "
-            "--labels where the rows do not hold them all."
+            f"({listed(labels)}); give one score column per label (or of two labels the probability "
+            "of one, --probability), and name the labels with --labels where the rows do not hold "
+            "them all."
         )
 
 

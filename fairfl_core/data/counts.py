@@ -444,12 +444,13 @@ class ClientCounts:
         else:
             if people.folds > 1:
                 raise InputError("weights are for one model, not for fold models; leave one out.")
-            scale = weight.sum() / (weight**2).sum()
-            table = count_people(*who, shape, weight * scale)
-            squares = count_people(*who, shape, (weight * scale) ** 2).sum(axis=3)
+            ratio = weight / weight.max()  # squares of very small numbers are 0
+            scaled = ratio * (ratio.sum() / (ratio**2).sum())
+            table = count_people(*who, shape, scaled)
+            squares = count_people(*who, shape, scaled**2).sum(axis=3)
             weighting = Weighting(int((weight > 0).sum()), float(weight.sum()), squares)
             if missing is not None and missing.table is not None:
-                missing = replace(missing, table=missing.table * scale)
+                missing = replace(missing, table=missing.table * (scaled.sum() / weight.sum()))
         return cls(
             table,
             *names,

@@ -24,7 +24,12 @@ from fairfl_core.intake._from_table import (
 )
 from fairfl_core.intake._roles import ColumnRoles, Reading, guess_roles, guess_scores
 from fairfl_core.intake._sandbox import apart, refused_by
-from fairfl_core.intake._uploaded import Check, Intake, UploadedExperiment
+from fairfl_core.intake._uploaded import (
+    Check,
+    Intake,
+    UploadedExperiment,
+    people_as_clients,
+)
 
 __all__ = [
     "Check",
@@ -46,6 +51,7 @@ __all__ = [
     "guess_scores",
     "labels_of",
     "open_table",
+    "people_as_clients",
     "refused_by",
     "experiment_from_table",
     "experiment_from_counts",

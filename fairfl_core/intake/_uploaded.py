@@ -39,6 +39,7 @@ def of_rows(rows: "UploadedRows", kept: int, dropped: Sequence[tuple[str, int]])
     """Checks on a table: rows read and dropped, names, clients, labels, class order."""
     read = len(rows) + rows.malformed
     sentence = f"{read:,} rows read, {kept:,} kept."
+    ids = people_as_clients(len(rows.people.clients), len(rows))
     reasons = "; ".join(f"{n:,} {why}" for why, n in dropped if n)
     if reasons:
         sentence += f" Dropped: {reasons}. Correct them in the file if they should count."
@@ -46,7 +47,7 @@ def of_rows(rows: "UploadedRows", kept: int, dropped: Sequence[tuple[str, int]])
     return [
         Check(sentence, look=unexpected > 0.05 * read),
         *_alike(rows),
-        *_people_as_clients(rows),
+        *([] if ids is None else [Check(ids, look=True)]),
         *_continuous(rows),
         *_class_order(rows),
     ]
@@ -126,18 +127,14 @@ def _same_but_for_case(names: Sequence[str]) -> list[list[str]]:
     return [group for group in alike.values() if len(group) > 1]
 
 
-def _people_as_clients(rows: "UploadedRows") -> list[Check]:
-    clients = len(rows.people.clients)
-    per_client = len(rows) / max(clients, 1)
-    if clients < 100 or per_client >= _FEW_ROWS:
-        return []
-    return [
-        Check(
-            f"There are {clients:,} clients with {per_client:.1f} rows each: the column looks like the "
-            "id of a person; choose the column of the hospital or site.",
-            look=True,
-        )
-    ]
+def people_as_clients(clients: int, rows: float) -> str | None:
+    """Say so where clients have so few rows that they look like people."""
+    if clients < 100 or rows / clients >= _FEW_ROWS:
+        return None
+    return (
+        f"There are {clients:,} clients with {rows / clients:.1f} rows each: the column looks like the "
+        "id of a person; choose the column of the hospital or site."
+    )
 
 
 def _continuous(rows: "UploadedRows") -> list[Check]:

@@ -162,3 +162,23 @@ def test_a_line_names_the_first_of_many_groups(tmp_path):
     line = run("count", tmp_path / "rows.csv", *asked).out
     assert "group 19 and 5 more; labels" in " ".join(line.split())
     assert len(json.loads((tmp_path / "counts.json").read_text())["groups"]) == 25
+
+
+def test_a_client_that_looks_like_a_person_is_told(files):
+    given = ("count", files.rows, "--client", "patient", *COLUMNS[2:], "--prediction", "model")
+    told = " ".join(run(*given, "--out", files / "c.json").out.split())
+    assert "600 clients with 1.0 rows each: the column looks like the id of a person" in told
+    told = run("count", files.rows, *COLUMNS, "--prediction", "model", "--out", files / "c.json")
+    assert "looks like" not in told.out
+
+
+@pytest.mark.parametrize("more", [("--region", "exact"), ("--rates", "scores")])
+def test_weights_with_scores_are_told_where_they_are_had(files, more):
+    rows = people(100).assign(weight=2)
+    rows[["score_no", "score_yes"]] /= 2
+    rows.to_csv(files / "w.csv", index=False)
+    ended = run(
+        *("solve", files / "w.csv", *COLUMNS, "--scores", "score_no,score_yes"),
+        *("--weight", "weight", *more),
+    )
+    assert ended.code == 2 and "weights, and the worst case over missing groups" in ended.err

@@ -65,3 +65,8 @@ def test_a_threshold_and_a_name_that_does_not_tell(tables):
     ):
         ended = run(*given, *more)
         assert ended.code == 2 and says in ended.err, ended
+    for more in (("--threshold", "0.3"), ("--probability-of", "yes")):  # not left unread
+        ended = run("count", tables, *COLUMNS, "--prediction", "said", *more)
+        assert ended.code == 2 and f"{more[0]} goes with --probability" in ended.err, ended
+    one = run("count", tables, *COLUMNS, "--scores", "p_no")
+    assert one.code == 2 and "--probability" in one.err

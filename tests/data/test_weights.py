@@ -193,3 +193,24 @@ def test_weighted_public_coverage_is_what_rows_say():
     pooled = cells.groupby("sex").sum()
     high, low = (pooled["hit"] / pooled["weight"]).sort_values(ascending=False)
     assert judged.gaps.overall == pytest.approx(high - low)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-9, 1e12])
+def test_only_the_ratio_of_weights_counts(size):
+    """Squares of very small weights are 0, of very large ones no number: neither is asked for."""
+    rows = {
+        "site": ["a"] * 4,
+        "sex": ["f", "f", "m", "m"],
+        "y": ["0", "1", "0", "1"],
+        "said": ["0", "1", "1", "1"],
+    }
+    named = {"client": "site", "group": "sex", "label": "y", "prediction": "said"}
+    one, other = (
+        ClientCounts.from_table(
+            rows | {"w": [k * unit for k in (1, 2, 3, 4)]}, **named, weight="w"
+        )
+        for unit in (1, size)
+    )
+    np.testing.assert_allclose(other.table, one.table, rtol=1e-12)
+    with pytest.raises(InputError, match="larger than"):
+        ClientCounts.from_table(rows | {"w": [1, 2, 3, 1e300]}, **named, weight="w")

@@ -279,7 +279,7 @@ def _column(result: Result, title: str, noun: str, *, chosen: bool) -> Column:
             text.gap(judged.overall),
             text.interval(judged.overall_low, judged.overall_high, option.eps_global),
         ),
-        "found": _found_cell(result),
+        "found": _found_cell(result, after=True),
         "accuracy": Cell(
             text.percent(judged.accuracy),
             text.signed(-judged.cost),
@@ -298,18 +298,10 @@ def _column(result: Result, title: str, noun: str, *, chosen: bool) -> Column:
 
 def _as_it_is(first: Result) -> Column:
     """The model's own answers, on the people the first option is judged on."""
-    judged, harm = first.summary.judged, first.summary.harm
+    judged = first.summary.judged
     runs = [one.before for one in _judged(first)]
-    worst, low = _worst(_checks(runs)), _lowest(first, after=False)
+    worst = _worst(_checks(runs))
     interval = [float(np.mean([one.global_interval[k] for one in runs])) for k in (0, 1)]
-    found = Cell(text.TOO_FEW)
-    if low is not None:
-        share = harm.recognition.before
-        found = Cell(
-            text.found(share.share[low]),
-            f"{harm.groups[low[1]]}, {harm.scopes[low[0]]}",
-            Mark(*(float(part[low]) for part in (share.share, share.low, share.high))),
-        )
     nothing = Cell(text.NOTHING_TO_SAY)
     cells = {
         "asked": nothing,
@@ -322,7 +314,7 @@ def _as_it_is(first: Result) -> Column:
             Mark(worst.gap, worst.low, worst.high),
         ),
         "overall": Cell(text.gap(judged.overall_before), text.between(*interval)),
-        "found": found,
+        "found": _found_cell(first, after=False),
         "accuracy": Cell(text.percent(judged.accuracy_before), "", Mark(judged.accuracy_before)),
         "cost": nothing,
         "pays": nothing,
@@ -347,29 +339,21 @@ def _worst_cell(result: Result) -> Cell:
     return Cell(text.worst(worst), text.interval(low, high, eps), mark)
 
 
-def _lowest(result: Result, *, after: bool) -> tuple[int, int, int] | None:
+def _found_cell(result: Result, *, after: bool) -> Cell:
     """Where the favourable label is found least, of groups with at least 10 people who have it."""
     harm = result.summary.harm
-    shares = harm.recognition.after if after else harm.recognition.before
+    before = harm.recognition.before
+    shares = harm.recognition.after if after else before
     label = harm.labels.index(harm.favourable)
-    share = np.where(harm.recognition.before.n.round() >= FEW, shares.share, np.nan)[1:, :, label]
+    share = np.where(before.n.round() >= FEW, shares.share, np.nan)[1:, :, label]
     if np.isnan(share).all():
-        return None
-    scope, group = np.unravel_index(np.nanargmin(share), share.shape)
-    return int(scope) + 1, int(group), label
-
-
-def _found_cell(result: Result) -> Cell:
-    harm, at = result.summary.harm, _lowest(result, after=True)
-    if at is None:
         return Cell(text.TOO_FEW)
-    before, after = harm.recognition.before, harm.recognition.after
-    share, was = float(after.share[at]), float(before.share[at])
-    return Cell(
-        text.found(share, was),
-        f"{harm.groups[at[1]]}, {harm.scopes[at[0]]}",
-        Mark(share, float(after.low[at]), float(after.high[at]), was),
-    )
+    scope, group = np.unravel_index(np.nanargmin(share), share.shape)
+    at = int(scope) + 1, int(group), label
+    low, found, high = (float(part[at]) for part in (shares.low, shares.share, shares.high))
+    was = float(before.share[at]) if after else None
+    where = f"{harm.groups[at[1]]}, {harm.scopes[at[0]]}"
+    return Cell(text.found(found, was), where, Mark(found, low, high, was))
 
 
 def _rows(columns: Sequence[Column], label: str, noun: str, *, left_out: bool) -> tuple[Row, ...]:

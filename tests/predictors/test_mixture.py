@@ -44,14 +44,3 @@ def test_the_run_it_is_of_is_read_back(tmp_path):
         path.write_text(json.dumps(value | {"fitted_on": wrong}))
         with pytest.raises(InputError, match="fitted_on"):
             read_predictor(path)
-
-
-def test_folds_are_a_whole_number(tmp_path):
-    solution = FairnessProgram(scored_network(2, 2, 2).counts, "eop").solve(0.1, 0.1)
-    value = predictor_of(solution).to_json()
-    assert value["folds"] == 1
-    for wrong in (0, -1, 1.5, "two", True):
-        path = tmp_path / "fair.json"
-        path.write_text(json.dumps(value | {"folds": wrong}))
-        with pytest.raises(InputError, match="whole number of fold models"):
-            read_predictor(path)

@@ -4,8 +4,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from fairfl_core import FairPostprocessor, InputError, ScoredData, read_predictor
 from fairfl_core.lp.program import FairnessProgram
@@ -87,13 +85,6 @@ def test_labels_stay_what_they_were_and_one_client_is_enough():
     drawn = fair.predict(ROWS["yes"], sensitive_features=ROWS["sex"])
     assert drawn.dtype == y.to_numpy().dtype and set(drawn) == {0, 1}
     np.testing.assert_array_equal(drawn, fair.predict(ROWS["yes"], sensitive_features=ROWS["sex"]))
-
-
-def test_clones_and_routes():
-    fair = FairPostprocessor("sp", eps_local={"north": 0.1, "south": 0.2}, confidence=0.9)
-    assert clone(fair).get_params() == fair.get_params()
-    with pytest.raises(NotFittedError):
-        fair.predict(ROWS["yes"])
 
 
 def test_what_does_not_fit_is_a_sentence():

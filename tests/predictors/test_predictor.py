@@ -169,6 +169,9 @@ def test_a_predictor_serves_some_of_its_clients_in_any_order():
         (lambda v: v["clients"][1].update(name="c0"), "stands twice"),
         (lambda v: v["epsilon"].update({"global": 7}), "between 0 and 1"),
         (lambda v: v.update(notion="kind"), 'no notion "kind"'),
+        (lambda v: v.update(folds=0), "whole number of fold models"),
+        (lambda v: v.update(folds=1.5), "whole number of fold models"),
+        (lambda v: v.update(folds=True), "whole number of fold models"),
         (lambda v: v.update(favourable="kind"), 'no favourable label "kind"'),
     ],
 )

@@ -92,20 +92,7 @@ def test_salted_draws_are_uniform_and_each_salts_own():
     )
 
 
-def test_one_person_is_answered_as_in_a_column():
-    blind = FairnessProgram(
-        PEOPLE, "sp", "exact", policy=fairfl_core.Policy(without_group=True)
-    ).solve(0.02, 0.05)
-    for fair in (
-        PUBLIC,
-        Predictor.from_solution(FairnessProgram(PEOPLE, "eo", "exact").solve(0.02, 0.05)),
-        Predictor.from_solution(blind),
-    ):
-        seen = PEOPLE.scores if fair.needs_scores else WHO[2]
-        wanted = fair.decide(*WHO[:2], seen, row_id=IDS)
-        for row in range(0, len(PEOPLE), 37):
-            who = WHO[0][row], WHO[1][row] if fair.needs_group else None, seen[row]
-            assert fair.decide_one(*who, row_id=row) == wanted[row]
+def test_one_person_who_cannot_be_answered_is_a_sentence():
     for who, row_id, says in (
         (("nowhere", *(column[0] for column in WHO[1:])), 1, 'client "nowhere"'),
         ((WHO[0][0], "nobody", WHO[2][0]), 1, 'group "nobody"'),

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.limit_check import LimitCheck
-from fairfl_core.evaluation.policy_check import PolicyCheck
+from fairfl_core.evaluation.limit_check import Check
 from fairfl_core.evaluation.verdict import MET, NOT_SURE, Verdict
 
 PASSED, FAILED, UNSURE = 0, 1, 3  # exit codes
@@ -60,10 +59,10 @@ class Gate:
         sentence = f"{verdict.word.upper()}. {verdict.why}"
         return [
             ("verdict", self.code, sentence),
-            *((_name(one), self._code_of(one), _sentence(one)) for one in verdict.asked),
+            *((one.title, self._code_of(one), one.sentence()) for one in verdict.asked),
         ]
 
-    def _code_of(self, check: LimitCheck | PolicyCheck) -> int:
+    def _code_of(self, check: Check) -> int:
         if check.is_broken:
             return FAILED
         passes = self.verdict.is_evident_of(check) or self.allow_unsure
@@ -89,7 +88,7 @@ class Gate:
             part = ElementTree.SubElement(case, kind)
             part.text = _text(sentence)
             if code != PASSED:
-                part.set("message", _text(sentence))
+                part.set("message", part.text)
         ElementTree.indent(suite)
         return ElementTree.tostring(suite, "unicode", xml_declaration=True)
 
@@ -102,22 +101,6 @@ class Gate:
             for name, code, sentence in self._cases
             if code != PASSED or name == "verdict"
         )
-
-
-def _name(check: LimitCheck | PolicyCheck) -> str:
-    if isinstance(check, PolicyCheck):
-        return f"{check.what}, {check.where}"
-    return "limit overall" if check.client is None else f"limit in {check.client}"
-
-
-def _sentence(check: LimitCheck | PolicyCheck) -> str:
-    state = "broken" if check.is_broken else "kept" if check.is_kept else "cannot be told"
-    if isinstance(check, PolicyCheck):
-        return f"{check.describe()}: {state} (n = {check.n:,})."
-    return (
-        f"{_name(check)}: gap {check.gap:.3f}, between {check.low:.3f} and {check.high:.3f}, where "
-        f"{check.eps:g} is allowed: {state} ({check.behind})."
-    )
 
 
 def _text(text: str) -> str:

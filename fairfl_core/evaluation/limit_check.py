@@ -7,6 +7,7 @@ it, and *kept* when the upper end lies within the limit and a margin: a fifth of
 own 95 % interval is zero.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,8 +55,43 @@ class PeopleBehind:
         return f"{lower} and {members(self.higher_n, self.higher_group)}{whom}"
 
 
+class Check(ABC):
+    """One thing that is asked, on unseen people: a limit on a gap, or what a policy asks besides."""
+
+    is_promised: bool  # whether a confidence that a predictor is solved with is about it, too
+
+    @property
+    @abstractmethod
+    def is_broken(self) -> bool:
+        """Whether it is broken beyond chance."""
+
+    @property
+    @abstractmethod
+    def is_kept(self) -> bool:
+        """Whether its people show that it is kept, up to the margin."""
+
+    @property
+    def is_conclusive(self) -> bool:
+        """Whether its people suffice to tell, one way or the other."""
+        return self.is_broken or self.is_kept
+
+    @property
+    def state(self) -> str:
+        """Broken, kept, or that it cannot be told."""
+        return "broken" if self.is_broken else "kept" if self.is_kept else "cannot be told"
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What is asked, and where."""
+
+    @abstractmethod
+    def sentence(self) -> str:
+        """The figures, what is asked, and its state; names are plain text."""
+
+
 @dataclass(frozen=True)
-class LimitCheck:
+class LimitCheck(Check):
     """One limit on unseen people: overall (`client` None) or inside a client.
 
     Attributes
@@ -83,6 +119,7 @@ class LimitCheck:
     n: int
     behind: PeopleBehind
     needed: int
+    is_promised: bool = True
 
     @property
     def is_broken(self) -> bool:
@@ -95,9 +132,16 @@ class LimitCheck:
         return self.high <= self.eps + margin(self.eps) + 1e-9
 
     @property
-    def is_conclusive(self) -> bool:
-        """Whether its people suffice to tell, one way or the other."""
-        return self.is_broken or self.is_kept
+    def title(self) -> str:
+        """What is asked, and where."""
+        return "limit overall" if self.client is None else f"limit in {self.client}"
+
+    def sentence(self) -> str:
+        """The figures, what is asked, and its state; names are plain text."""
+        return (
+            f"{self.title}: gap {self.gap:.3f}, between {self.low:.3f} and {self.high:.3f}, where "
+            f"{self.eps:g} is allowed: {self.state} ({self.behind})."
+        )
 
     @property
     def is_worse(self) -> bool:

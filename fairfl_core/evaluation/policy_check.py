@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.evaluation.before_after import run_mean, with_overall
 from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.limit_check import LEAST_MARGIN, SLACK, margin
+from fairfl_core.evaluation.limit_check import LEAST_MARGIN, SLACK, Check, margin
 from fairfl_core.fairness.intervals import (
     at_once,
     clopper_pearson,
@@ -32,7 +32,7 @@ Interval = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True)
-class PolicyCheck:
+class PolicyCheck(Check):
     """One thing that a policy asks, on unseen people.
 
     Attributes
@@ -84,19 +84,18 @@ class PolicyCheck:
         return self.excess <= self.margin + 1e-9
 
     @property
-    def is_conclusive(self) -> bool:
-        """Whether its people suffice to tell, one way or the other."""
-        return self.is_broken or self.is_kept
-
-    @property
     def where(self) -> str:
         """Client and group, as far as it is about one."""
         return ", ".join(filter(None, (self.client or "Overall", self.group)))
 
     @property
-    def state(self) -> str:
-        """Broken, kept, or that it cannot be told."""
-        return "broken" if self.is_broken else "kept" if self.is_kept else "cannot be told"
+    def title(self) -> str:
+        """What is asked, and where."""
+        return f"{self.what}, {self.where}"
+
+    def sentence(self) -> str:
+        """The figures, what is asked, and its state; names are plain text."""
+        return f"{self.describe()}: {self.state} (n = {self.n:,})."
 
     def describe(self) -> str:
         """The figures in a clause; names are plain text."""

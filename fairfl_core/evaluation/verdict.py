@@ -40,7 +40,7 @@ from fairfl_core._io.numbers import about, plural
 from fairfl_core.evaluation.alarms import Alarm
 from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
 from fairfl_core.evaluation.harm import Harm, harm_of
-from fairfl_core.evaluation.limit_check import CHANCE, LimitCheck, check_limits, margin
+from fairfl_core.evaluation.limit_check import CHANCE, Check, LimitCheck, check_limits, margin
 from fairfl_core.evaluation.policy_check import PolicyCheck, asked_of
 from fairfl_core.fairness.intervals import at_once
 from fairfl_core.lp.guarantee import Guarantee
@@ -96,14 +96,13 @@ class Verdict:
     @property
     def is_evident(self) -> bool:
         """Whether there is evidence for all that is asked: enough people, or a confidence."""
-        promised = self.guarantee is not None
-        limits = not self.broken and (promised or not self.inconclusive)
-        return limits and not self.broken_besides and all(map(self.is_evident_of, self.besides))
+        broken = self.broken or self.broken_besides
+        return not broken and all(map(self.is_evident_of, self.asked))
 
-    def is_evident_of(self, check: LimitCheck | PolicyCheck) -> bool:
+    def is_evident_of(self, check: Check) -> bool:
         """Whether there is evidence that one thing is kept: enough people, or a confidence."""
-        promised = isinstance(check, LimitCheck) or check.is_promised
-        return check.is_kept or (promised and self.guarantee is not None and not check.is_broken)
+        promised = check.is_promised and self.guarantee is not None
+        return check.is_kept or (promised and not check.is_broken)
 
     @property
     def shape(self) -> str:
@@ -126,7 +125,7 @@ class Verdict:
         return tuple(one for one in self.besides if one.is_broken)
 
     @property
-    def asked(self) -> tuple[LimitCheck | PolicyCheck, ...]:
+    def asked(self) -> tuple[Check, ...]:
         """All that is asked."""
         return *self.limits, *self.besides
 

@@ -147,9 +147,9 @@ def client(
     """
     with extra("federation"):
         from fairfl_core.federation.folders import ClientFolder
-        from fairfl_core.federation.own_rows import OwnRows
         from fairfl_core.federation.programs import become_client
         from fairfl_core.federation.study import Study
+        from fairfl_core.federation.training_client import OwnRows
 
     one = ClientFolder.read(folder)
     try:

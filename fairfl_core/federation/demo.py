@@ -23,14 +23,14 @@ from fairfl_core.federation.folders import (
     write_folders,
 )
 from fairfl_core.federation.message_log import read_log
-from fairfl_core.federation.own_rows import OwnRows, pooled_scalers
 from fairfl_core.federation.programs import run_job, wait_until_up
 from fairfl_core.federation.question import Question
 from fairfl_core.federation.study import Study
+from fairfl_core.federation.training_client import OwnRows
 from fairfl_core.lp.exact.histograms import ScoreHistogram
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
-from fairfl_core.training.data import Federation, scaled
+from fairfl_core.training.data import Federation, scaled, scaler_of
 from fairfl_core.training.trainers import make_trainer
 from fairfl_core.training.training import Prepared, Run, train_prepared
 
@@ -50,7 +50,8 @@ def in_one_place(rows: Sequence[OwnRows], study: Study) -> Model:
     everybody = sum(len(part) for part in parts)
     people = replace(parts[0], **together, unit=np.arange(everybody, dtype=np.int32))
     model: Model = {}
-    for place, scaler in enumerate(pooled_scalers(study, [one.moments() for one in rows])):
+    pooled = np.sum([one.moments() for one in rows], axis=0)
+    for place, scaler in enumerate(map(scaler_of, pooled)):
         split = np.concatenate([one.splits[place] for one in rows])
         federation = Federation(scaled(people, scaler), split)
         trainer = make_trainer(federation, study.recipe)

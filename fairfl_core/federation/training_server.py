@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from fairfl_core._io.files import read_json, write_json, write_whole
 from fairfl_core.errors import FairflError
 from fairfl_core.federation.message_log import MessageLog, read_log
-from fairfl_core.federation.own_rows import pooled_scalers
 from fairfl_core.federation.question import Question
 from fairfl_core.federation.roster import Expected, Roster
 from fairfl_core.federation.scores import Names
@@ -23,6 +22,7 @@ from fairfl_core.federation.server import FairRounds, run_fair_rounds
 from fairfl_core.federation.study import Study
 from fairfl_core.federation.wire import ARRAYS, WORDS, HostileReply, WireMessage, from_records
 from fairfl_core.training.checkpoints import Run, read_checkpoint, write_checkpoint
+from fairfl_core.training.data import scaler_of
 from fairfl_core.training.method import State
 from fairfl_core.training.parameters import first_parameters
 
@@ -86,8 +86,8 @@ def run_study(
     rows = {name: reply.arrays["label_rows"] for name, reply in joined.items()}
     arrays: dict[str, NDArray[Any]] = {}
     trained = []
-    scalers = pooled_scalers(study, [reply.arrays["moments"] for reply in joined.values()])
-    for model, scaler in enumerate(scalers):
+    pooled = np.sum([reply.arrays["moments"] for reply in joined.values()], axis=0)
+    for model, scaler in enumerate(map(scaler_of, pooled)):
         mine = {name: table[model] for name, table in rows.items()}
         header = {
             "study": study.fingerprint,

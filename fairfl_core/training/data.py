@@ -17,11 +17,12 @@ __all__ = [
     "TRAINING",
     "VALIDATION",
     "Federation",
-    "Moments",
     "Scaler",
     "check_folds",
     "federate",
+    "moments_of",
     "scaled",
+    "scaler_of",
     "split_people",
 ]
 
@@ -45,39 +46,22 @@ class Scaler:
         return np.asarray((values - shift) / spread, np.float32)
 
 
-@dataclass(frozen=True, eq=False)
-class Moments:
+def moments_of(values: NDArray[np.number]) -> Floats:
     """Rows, and of each quantity their sum and the sum of their squares; no row is in them.
 
     They add up over clients, so that a federation has the scaler it would have in one place.
     """
+    exact = values.astype(np.float64)
+    return np.concatenate([[len(exact)], exact.sum(axis=0), np.square(exact).sum(axis=0)])
 
-    rows: int
-    total: Floats
-    squares: Floats
 
-    @classmethod
-    def of(cls, values: NDArray[np.number]) -> "Moments":
-        """The moments of rows, shape (rows, quantities)."""
-        exact = values.astype(np.float64)
-        return cls(len(values), exact.sum(axis=0), np.square(exact).sum(axis=0))
-
-    @classmethod
-    def pooled(cls, parts: Sequence["Moments"]) -> "Moments":
-        """The moments of all clients' rows, added in the order of the clients."""
-        return cls(
-            sum(part.rows for part in parts),
-            np.sum([part.total for part in parts], axis=0),
-            np.sum([part.squares for part in parts], axis=0),
-        )
-
-    def scaler(self, least: float = 0.0) -> Scaler:
-        """Mean and standard deviation, `least` at least; 1 for what never varies."""
-        mean, square = self.total / self.rows, self.squares / self.rows
-        variance = square - mean**2
-        spread = np.sqrt(np.where(variance > _CONSTANT * square, variance, 0.0))
-        spread = np.maximum(spread, least)
-        return Scaler(mean, np.where(spread == 0, 1.0, spread))
+def scaler_of(moments: Floats, least: float = 0.0) -> Scaler:
+    """Mean and standard deviation, `least` at least; 1 for what never varies."""
+    mean, square = np.split(moments[1:] / moments[0], 2)
+    variance = square - mean**2
+    spread = np.sqrt(np.where(variance > _CONSTANT * square, variance, 0.0))
+    spread = np.maximum(spread, least)
+    return Scaler(mean, np.where(spread == 0, 1.0, spread))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from fairfl_core.training.data import TRAINING, Federation, Moments
+from fairfl_core.training.data import TRAINING, Federation, moments_of, scaler_of
 from fairfl_core.training.models import Model, cnn, mlp
 from fairfl_core.training.recipes import Recipe
 from fairfl_core.training.trainers import parallel_map
@@ -191,7 +191,7 @@ def _pixel_scale(federation: Federation) -> tuple[tf.Tensor, tf.Tensor]:
     if inputs.dtype != np.uint8:
         return tf.constant(0.0), tf.constant(1.0)
     known = inputs[federation.split == TRAINING].reshape(-1, inputs.shape[-1])
-    scaler = Moments.of(known).scaler(least=1.0)
+    scaler = scaler_of(moments_of(known), least=1.0)
     return tf.constant(scaler.shift, tf.float32), tf.constant(1 / scaler.spread, tf.float32)
 
 

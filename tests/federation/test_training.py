@@ -16,9 +16,9 @@ from fairfl_core.federation import FederationStopped
 from fairfl_core.federation.demo import compare
 from fairfl_core.federation.folders import ClientFolder
 from fairfl_core.federation.message_log import read_log
-from fairfl_core.federation.own_rows import OwnRows
 from fairfl_core.federation.question import Question
 from fairfl_core.federation.study import Study
+from fairfl_core.federation.training_client import OwnRows
 from fairfl_core.federation.training_server import run_study
 from fairfl_core.federation.wire import ARRAYS, FIGURES, KINDS, WORDS
 from fairfl_core.privacy.mechanisms import Mechanism
@@ -302,12 +302,10 @@ def test_a_server_with_another_study_gets_nothing(here):
 
 
 def test_a_fault_of_the_program_tells_the_server_nothing_of_people(here, monkeypatch):
-    from fairfl_core.federation import own_rows
-
     def fault(self):
         raise RuntimeError("patient 17 is ill")
 
-    monkeypatch.setattr(own_rows.OwnRows, "moments", fault)
+    monkeypatch.setattr(OwnRows, "moments", fault)
     with pytest.raises(
         FederationStopped, match=r"a fault of the program \(RuntimeError\)"
     ) as told:

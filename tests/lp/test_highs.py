@@ -36,6 +36,7 @@ def test_a_solve_is_ended_where_its_time_is_over_and_the_next_is_right(monkeypat
     made = solver(200)
     with monkeypatch.context() as patch:
         patch.setattr(highs, "look", passing(1))
+        patch.setattr(highs, "is_over", lambda: True)
         with within(Budget()), pytest.raises(OverBudgetError, match="over"):
             made.solve()
     with within(Budget()):

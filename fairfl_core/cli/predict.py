@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -99,9 +100,8 @@ def predict(
     Example: `fairfl predict predictor.json rows.csv --client clinic --group sex
     --prediction said --row-id patient --out fair.csv`
     """
-    from fairfl_core.data.columns import code_names
     from fairfl_core.data.score_columns import says_scores
-    from fairfl_core.data.tables import open_table_at, read_whole_table, write_table
+    from fairfl_core.data.tables import open_table_at, read_rows, read_whole_table, write_table
     from fairfl_core.predictors.load import read_predictor
 
     write_apart(out, rows, predictor, salt_file)
@@ -111,11 +111,15 @@ def predict(
     salt = None if salt_file is None else read_salt(salt_file)
     if salt is not None and row_id is None:
         raise InputError("--salt-file goes with --row-id: a seed draws without it.")
-    numbers = _Numbers(bool(scores or probability), scores_are, probability_of, threshold)
+    if fold is not None and fair.folds == 1:
+        raise InputError("this predictor is for one model, so there is no --fold; leave it out.")
+    models = 1 if fold is not None else fair.folds
     if probability is None:
-        looks = _looked_at(fair, prediction, scores, labels, fold)
+        columns = _model_columns(fair, models, prediction, scores, labels)
     else:
-        looks = numbers.columns(fair, probability, fold, alone=not (prediction or scores))
+        alone = not (prediction or scores) and probability_of is not None
+        columns = _probability_columns(probability, models, alone=alone)
+    by_numbers = fair.needs_scores or bool(scores or probability)
     if fold is not None and row_id is None:
         raise InputError("--fold needs --row-id, the column by which a person's rows are paired.")
     if row_id is None and seed is None:
@@ -123,13 +127,19 @@ def predict(
     with working(f"Answering {rows}"):
         file = open_table_at(rows)
         groups = _group_columns(fair, group, file)
-        asked = _Asked(client, groups, looks, seed, row_id, fold, numbers, salt)
         if ANSWER in file.header:
             raise InputError(f'{rows}: has a column "{ANSWER}" already; rename it.')
-        frame = asked.read(fair, file)
+        names = [client, *groups, *filter(None, (row_id, fold)), *([] if by_numbers else columns)]
+        frame = read_rows(file, names, columns if by_numbers else ()).combine_chunks()
+        people = _People(frame, client, groups, row_id, fold, seed, salt)
         try:
-            code_names(frame[client], client)  # whatever is missing is named by its header
-            answers, n, changed = asked.answers(fair, frame)
+            people.check_clients()
+            if by_numbers:
+                of = probability_of if probability is not None else None
+                every = _chances(frame, columns, fair.labels, of, threshold, scores_are)
+            else:
+                every = _answers(frame, columns)
+            answers, n, changed = people.answers(fair, every)
         except InputError as error:
             raise InputError(f"{rows}: {error}") from error
         table = read_whole_table(file).append_column(ANSWER, [answers.tolist()])
@@ -139,11 +149,11 @@ def predict(
         summary: dict[str, Any] = {"out": str(out), "n": n, "changed": changed}
         summary |= {"seed": seed, "row_id": row_id}
         if scores is not None:
-            summary["score_columns"] = _by_label(looks, fair.labels)
+            summary["score_columns"] = _by_label(columns, fair.labels)
         print_json(summary)
         return
     if scores is not None:
-        say(says_scores(looks[: len(fair.labels)], fair.labels))
+        say(says_scores(columns[: len(fair.labels)], fair.labels))
     by = f"seed {seed}" if seed is not None else f"row id {row_id}"
     blind = "" if fair.needs_group else " The group was not looked at."
     say(f"{out}: {n:,} answers drawn by {by}; {changed:.1%} differ from the model's.{blind}")
@@ -167,34 +177,36 @@ def _by_label(columns: list[str], labels: tuple[str, ...]) -> dict[str, str | li
     return {label: columns[place :: len(labels)] for place, label in enumerate(labels)}
 
 
-def _looked_at(
+def _model_columns(
     fair: "Predictor",
+    models: int,
     prediction: str | None,
     scores: str | None,
     labels: str | None,
-    fold: str | None,
 ) -> list[str]:
-    """The columns a predictor looks at: of every fold model, or of the one each row is by."""
-    if fold is not None and fair.folds == 1:
-        raise InputError("this predictor is for one model, so there is no --fold; leave it out.")
-    models = 1 if fold is not None else fair.folds
+    """The columns of the answers or scores of `models` models, one beside the other."""
     each = f" for each of its {models} fold models" if models > 1 else ""
-    if fair.needs_scores:
-        columns = split_names(scores) or []
-        if prediction is not None or len(columns) != models * len(fair.labels):
-            raise InputError(
-                "this predictor looks at scores: give --scores with one column for each of its "
-                f"{len(fair.labels)} labels ({', '.join(fair.labels)}){each}, and no --prediction."
-            )
-        return _in_order_of_labels(fair, columns, split_names(labels))
     columns = split_names(prediction) or split_names(scores) or []
-    needed = models * (len(fair.labels) if scores else 1)
-    if (prediction and scores) or len(columns) != needed:
+    needed = models * (len(fair.labels) if scores or fair.needs_scores else 1)
+    if len(columns) != needed or (prediction and (scores or fair.needs_scores)):
         raise InputError(
-            "this predictor looks at the model's answer: give --prediction with one column"
+            "this predictor looks at scores: give --scores with one column for each of its "
+            f"{len(fair.labels)} labels ({', '.join(fair.labels)}){each}, and no --prediction."
+            if fair.needs_scores
+            else "this predictor looks at the model's answer: give --prediction with one column"
             f"{each}, or --scores with one for each label, of which the largest is the answer."
         )
     return _in_order_of_labels(fair, columns, split_names(labels)) if scores else columns
+
+
+def _probability_columns(probability: str, models: int, *, alone: bool) -> list[str]:
+    columns = split_names(probability) or []
+    if not alone or len(columns) != models:
+        raise InputError(
+            f"--probability takes {models} column{'s' if models > 1 else ''}, needs "
+            "--probability-of with the label it is of, and no --prediction or --scores."
+        )
+    return columns
 
 
 def _in_order_of_labels(
@@ -212,159 +224,115 @@ def _in_order_of_labels(
     return [pair[label] for pair in pairs for label in fair.labels]
 
 
-@dataclass(frozen=True)
-class _Numbers:
-    """What the model's numbers are: of every label some kind, or the probability of one.
+def _chances(
+    frame: "pa.Table",
+    columns: list[str],
+    labels: tuple[str, ...],
+    probability_of: str | None,
+    threshold: float,
+    kind: str,
+) -> NDArray[np.float64]:
+    """A probability of each label by each model, shape (rows, models, labels)."""
+    from fairfl_core.data.coding import score_matrix
+    from fairfl_core.data.score_columns import as_probabilities, check_column, of_one_probability
 
-    Not `given` where it gave its answer.
-    """
+    matrix = score_matrix(frame, columns)
+    for place, column in enumerate(columns):
+        check_column(matrix[:, place], column, kind)
+    if probability_of is None:
+        every = as_probabilities(matrix.reshape(-1, len(labels)), kind)
+        return every.reshape(len(matrix), -1, len(labels))
+    return np.stack(
+        [of_one_probability(chance, probability_of, labels, threshold) for chance in matrix.T],
+        axis=1,
+    )
 
-    given: bool
-    kind: str
-    probability_of: str | None
-    threshold: float
 
-    def columns(
-        self, fair: "Predictor", probability: str, fold: str | None, *, alone: bool
-    ) -> list[str]:
-        """The columns of the probability, one of each fold model."""
-        columns = split_names(probability) or []
-        models = 1 if fold is not None else fair.folds
-        if not alone or self.probability_of is None or len(columns) != models:
-            raise InputError(
-                f"--probability takes {models} column{'s' if models > 1 else ''}, needs "
-                "--probability-of with the label it is of, and no --prediction or --scores."
-            )
-        return columns
+def _answers(frame: "pa.Table", columns: list[str]) -> NDArray[Any]:
+    """What each model answers, shape (rows, models)."""
+    from fairfl_core.data.columns import code_names
 
-    def scores(
-        self, matrix: NDArray[np.float64], columns: list[str], labels: tuple[str, ...]
-    ) -> NDArray[np.float64]:
-        """A probability for each label and model, shape (rows, models, labels)."""
-        from fairfl_core.data.score_columns import (
-            as_probabilities,
-            check_column,
-            of_one_probability,
-        )
-
-        for place, column in enumerate(columns):
-            check_column(matrix[:, place], column, self.kind)
-        if self.probability_of is None:
-            every = matrix.reshape(-1, len(labels))
-            return as_probabilities(every, self.kind).reshape(len(matrix), -1, len(labels))
-        of, threshold = self.probability_of, self.threshold
-        by_model = [of_one_probability(chance, of, labels, threshold) for chance in matrix.T]
-        return np.stack(by_model, axis=1)
+    coded = [code_names(frame[column], column) for column in columns]
+    return np.stack([np.array(one.names, dtype=object)[one.codes] for one in coded], axis=1)
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """Which columns say what, and by what an answer is drawn."""
+class _People:
+    """Whose row each is, and by what an answer is drawn."""
 
+    frame: "pa.Table"
     client: str
     groups: list[str]
-    looks: list[str]
-    seed: int | None
     row_id: str | None
     fold: str | None
-    numbers: _Numbers
+    seed: int | None
     salt: str | None
 
-    def read(self, fair: "Predictor", file: "TableFile") -> "pa.Table":
-        """The columns that are looked at."""
-        from fairfl_core.data.tables import read_rows
+    def check_clients(self) -> None:
+        """Name the first row without a client by its header."""
+        from fairfl_core.data.columns import code_names
 
-        names = [self.client, *self.groups, *filter(None, (self.row_id, self.fold))]
-        scored = self.looks if self._by_numbers(fair) else []
-        answered = [] if scored else self.looks
-        return read_rows(file, [*names, *answered], scored).combine_chunks()
+        code_names(self.frame[self.client], self.client)
 
-    def _by_numbers(self, fair: "Predictor") -> bool:
-        """Whether the columns hold numbers; else the model's answers."""
-        return fair.needs_scores or self.numbers.given
+    @cached_property
+    def group(self) -> "Coded | None":
+        """The group of each row; None where nobody asks."""
+        from fairfl_core.data.grouping import code_groups
 
-    def answers(self, fair: "Predictor", frame: "pa.Table") -> tuple[NDArray[Any], int, float]:
-        """An answer for every row, how many people they are, and the share of changed ones."""
-        model = self._models(fair, frame)
+        return code_groups(self.frame, self.groups) if self.groups else None
+
+    def answers(self, fair: "Predictor", every: NDArray[Any]) -> tuple[NDArray[Any], int, float]:
+        """An answer for every row, how many people they are, and the share of changed ones.
+
+        `every` is what each model says of each row: its answer, or scores (a third axis).
+        """
+        from fairfl_core.data.scored import check_scores
+
+        n = len(self.frame)
+        model = self._model(fair)
         # In long form the model is a matter of the row, else of the column.
-        column = np.zeros_like(model) if self.fold else model
-        if self._by_numbers(fair):
-            scores, predicted = _scores(frame, self.looks, fair.labels, column, self.numbers)
-            seen = scores if fair.needs_scores else predicted
-        else:
-            seen = predicted = _answers(frame, self.looks, column)
-        answers = self._drawn(fair, frame, seen)
+        seen = predicted = every[np.arange(n), np.zeros_like(model) if self.fold else model]
+        if every.ndim == 3:
+            check_scores(seen, fair.labels)
+            predicted = np.array(fair.labels, dtype=object)[seen.argmax(axis=1)]
+        answers = self._drawn(fair, seen if fair.needs_scores else predicted)
         if not self.fold:
-            return answers, len(frame), float((predicted != answers).mean())
-        rows = self._paired(fair, frame)
+            return answers, n, float((predicted != answers).mean())
+        rows = self._paired(fair)
         mine = rows[model[rows[0]], np.arange(rows.shape[1])]
         changed = float((predicted[mine] != answers[mine]).mean())
         answers[rows] = answers[mine]
         return answers, rows.shape[1], changed
 
-    def _models(self, fair: "Predictor", frame: "pa.Table") -> NDArray[np.int64]:
+    def _model(self, fair: "Predictor") -> NDArray[np.int64]:
         """Which fold model answers each row: by its row id, or drawn with the seed."""
         if fair.folds == 1:
-            return np.zeros(len(frame), np.int64)
+            return np.zeros(len(self.frame), np.int64)
         if self.row_id is not None:
-            return fair.fold_of(frame[self.client], frame[self.row_id], salt=self.salt)
+            whose = self.frame[self.client], self.frame[self.row_id]
+            return fair.fold_of(*whose, salt=self.salt)
         rng = np.random.default_rng([int(self.seed or 0), 1])
-        return rng.integers(fair.folds, size=len(frame))
+        return rng.integers(fair.folds, size=len(self.frame))
 
-    def _drawn(self, fair: "Predictor", frame: "pa.Table", seen: NDArray[Any]) -> NDArray[Any]:
-        group = self._group(frame)
+    def _drawn(self, fair: "Predictor", seen: NDArray[Any]) -> NDArray[Any]:
+        group = self.group
         named = None if group is None else np.array(group.names, object)[group.codes]
-        whose = (frame[self.client], named, seen)
+        whose = (self.frame[self.client], named, seen)
         if self.seed is not None:
             return fair.sample(*whose, seed=self.seed)
-        return fair.decide(*whose, row_id=frame[str(self.row_id)], salt=self.salt)
+        return fair.decide(*whose, row_id=self.frame[str(self.row_id)], salt=self.salt)
 
-    def _group(self, frame: "pa.Table") -> "Coded | None":
-        from fairfl_core.data.grouping import code_groups
-
-        return code_groups(frame, self.groups) if self.groups else None
-
-    def _paired(self, fair: "Predictor", frame: "pa.Table") -> NDArray[np.intp]:
+    def _paired(self, fair: "Predictor") -> NDArray[np.intp]:
         """The rows of each person, shape (folds, people)."""
         from fairfl_core.data.splits import FoldRows
 
         fold = str(self.fold)
-        dealt = FoldRows.of(frame, client=self.client, row_id=str(self.row_id), fold=fold)
-        everybody = np.ones(len(frame), bool)
+        dealt = FoldRows.of(self.frame, client=self.client, row_id=str(self.row_id), fold=fold)
+        everybody = np.ones(len(self.frame), bool)
         folds = dealt.folds(everybody)
         if len(folds) != fair.folds:
             raise InputError(
                 f'column "{fold}" holds {len(folds)} folds, but the predictor mixes {fair.folds} '
                 "fold models; give every person one row for each of them."
             )
-        group = self._group(frame)
-        alike = {} if group is None else {"group": group}
-        return dealt.paired(everybody, folds, alike)
-
-
-def _scores(
-    frame: "pa.Table",
-    columns: list[str],
-    labels: tuple[str, ...],
-    model: NDArray[np.int64],
-    numbers: _Numbers,
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The scores of every row by its fold model, and what that model itself says."""
-    from fairfl_core.data.coding import score_matrix
-    from fairfl_core.data.scored import check_scores
-
-    every = numbers.scores(score_matrix(frame, columns), columns, labels)
-    scores = every[np.arange(len(frame)), model]
-    check_scores(scores, labels)
-    return scores, np.array(labels, dtype=object)[scores.argmax(axis=1)]
-
-
-def _answers(frame: "pa.Table", columns: list[str], model: NDArray[np.int64]) -> NDArray[Any]:
-    """The answer of every row's fold model."""
-    from fairfl_core.data.columns import code_names
-
-    names = []
-    for column in columns:
-        coded = code_names(frame[column], column)
-        names.append(np.array(coded.names, dtype=object)[coded.codes])
-    return np.asarray(np.stack(names)[model, np.arange(len(frame))])
+        return dealt.paired(everybody, folds, {} if self.group is None else {"group": self.group})

@@ -156,11 +156,11 @@ def test_the_example_and_on_to_explore(opened):
     assert app.selectbox(key="widget_experiment").value == app.session_state["own-set"].name
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_page_takes_it(opened, page):
+def test_every_page_takes_it(opened):
     app = with_table(opened, example_table())
-    go(app, page)
-    assert linked(app, "experiment") == "yours"
+    for page in PAGES:
+        go(app, page)
+        assert linked(app, "experiment") == "yours"
 
 
 def test_what_explore_shows_is_the_cores(opened):
@@ -278,9 +278,7 @@ def test_nothing_of_it_stays_in_the_caches_that_visitors_share(opened):
 @pytest.mark.parametrize(
     ("name", "data", "says"),
     [
-        ("a.csv", b"a,b\n1,\x00\n", "NUL"),
         ("a.parquet", b"MZ\x90 not parquet", "not a Parquet file"),
-        ("a.csv", b"a,a\n1,2\n", "stands twice"),
         ("<script>.csv", b"a,b\n" + b"x" * 2_000_000, "a line is longer"),
     ],
 )
@@ -338,14 +336,6 @@ def test_one_probability_is_taken_and_told_in_the_command(opened, tmp_path):
     ended = CliRunner().invoke(cli, words[1:], standalone_mode=False)
     assert ended.exception is None, ended.exception
     assert set(pd.read_csv(tmp_path / "fair.csv")["answer"]) == {"healthy", "ill"}
-
-
-def test_scores_instead_of_answers(opened):
-    app = uploaded(opened, example_table())
-    box(app, "The model gave").set_value("scores").run()
-    assert values_of(healthy(app))["Score of “healthy”"] == "score_healthy"
-    app.button(key="take-table").click().run()
-    assert healthy(app).session_state["kept"]["view"].region == "exact"
 
 
 # -------------------------------------------------------------------- counts only

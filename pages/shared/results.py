@@ -171,25 +171,37 @@ def programs_of(view: View) -> list[FairnessProgram]:
     return [_program(one_run.of_seed(seed)) for seed in view.seeds]
 
 
-@cached(240)  # the largest of results, and seldom asked for again once it is shown
-def _run_of(view: View) -> Study:
-    """The study of a view's only seed."""
-    limits = view.limits(experiment_of(view.data).clients)
-    (seed,), (program,) = view.seeds, programs_of(view)
-    return run_study([(seed, program)], [unseen_of(view, seed)], **limits)
+def _solved(view: View) -> Study:
+    programs = list(zip(view.seeds, programs_of(view), strict=True))
+    unseen = [unseen_of(view, seed) for seed in view.seeds]
+    return run_study(programs, unseen, **view.limits(experiment_of(view.data).clients))
+
+
+_run_of = cached(240)(_solved)  # of one seed
 
 
 def study_of(view: View) -> Study:
     """Solve for every seed and judge on the fitted people and on unseen ones.
 
-    Each run is a result of its own: with many groups and a confidence it takes most of a budget.
+    Where that takes long each run is a result of its own: it may take most of a budget.
     """
-    return Study(tuple(_run_of(view.of_seed(seed)).first for seed in view.seeds))
+    if is_dear(view):
+        for seed in view.seeds:
+            _run_of(view.of_seed(seed))
+    return _study_of(view)
+
+
+@cached(24)  # the largest of results, and seldom asked for again once it is shown
+def _study_of(view: View) -> Study:
+    if is_dear(view):
+        return Study(tuple(_run_of(view.of_seed(seed)).first for seed in view.seeds))
+    return _solved(view)
 
 
 def summary_of(view: View) -> Summary:
     """What is reported of a view's study in numbers."""
-    study_of(view)  # outside of the summary's own budget
+    if is_dear(view):
+        study_of(view)  # outside of the summary's own budget
     return _summary_of(view)
 
 

@@ -42,6 +42,7 @@ __all__ = [
     "CodedPeople",
     "TableColumns",
     "all_labels",
+    "check_scores_fit",
     "check_two",
     "code_people",
     "columns_of_arrays",
@@ -290,7 +291,7 @@ class _Reader:
                 f'the label "{shown(unknown[0])}" has no score column; choose one for each of the '
                 f'{len(by_label.names)} labels in "{shown(label)}".'
             )
-        _check_scores_fit(self.columns.of_scores, names, label)
+        check_scores_fit(self.columns.of_scores, names, label)
         return self._of_scores(names, _codes(by_label, names, label, "label"))
 
     def _of_scores(self, labels: tuple[str, ...], truth: Ints) -> _Model:
@@ -509,7 +510,8 @@ def score_matrix(rows: Any, columns: Sequence[str]) -> Floats:
     return np.stack([as_numbers(to_arrow(rows[name], name)) for name in columns], axis=1)
 
 
-def _check_scores_fit(scores: Sequence[str], labels: tuple[str, ...], label: str) -> None:
+def check_scores_fit(scores: Sequence[str], labels: tuple[str, ...], label: str) -> None:
+    """Refuse score columns that are not one for each label."""
     for name in scores:
         if list(scores).count(name) > 1:
             raise InputError(

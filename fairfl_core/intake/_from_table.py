@@ -124,8 +124,8 @@ def _check_named(roles: ColumnRoles) -> None:
             )
     if roles.probability and not roles.probability_of:
         raise InputError(
-            f'choose the label that the column "{shown(roles.probability)}" is the probability of; '
-            "a name like p_LABEL would tell."
+            f'choose the label that the column "{shown(roles.probability)}" is the probability of '
+            "(--probability-of); a name like p_LABEL would tell."
         )
     if sum(map(bool, (roles.prediction, roles.scores, roles.probability))) != 1:
         raise InputError(

@@ -4,13 +4,14 @@ import json
 
 import pytest
 
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.intake import (
     experiment_from_counts,
     experiment_from_table,
     guess_roles,
     open_table,
 )
-from tests.cli.running import make_files, people, run
+from tests.cli.running import COLUMNS, make_files, people, run
 
 
 @pytest.fixture
@@ -58,3 +59,36 @@ def test_what_the_page_refuses_is_refused(files):
     make_files(files.folder)
     ended = run("check", files.rows, "--client", "town")
     assert ended.code == 2 and '"town"' in ended.err
+
+
+def test_scores_and_a_probability_are_named_as_for_count(files):
+    """What `count` takes to say what the model gave, `check` takes, too, and counts alike."""
+    table = people(300)
+    total = table["score_no"] + table["score_yes"]
+    table = table.assign(a=table["score_no"] / total, b=table["score_yes"] / total)
+    table.drop(columns=["score_no", "score_yes"]).to_csv(files / "rows.csv", index=False)
+    for model in (
+        ("--scores", "a,b", "--labels", "no,yes"),
+        ("--probability", "b", "--probability-of", "yes"),
+        ("--probability", "a", "--probability-of", "no", "--threshold", "0.4"),
+    ):
+        told = run("check", files.rows, *COLUMNS, *model, "--json").json
+        counted = run("count", files.rows, *COLUMNS, *model, "--out", files / "c.json")
+        assert counted.went_well
+        right = f"{ClientCounts.read(files / 'c.json').model_accuracy:.1%}"
+        assert any(f"The model is right for {right}" in one["sentence"] for one in told["checks"])
+        shown = " ".join(run("check", files.rows, *COLUMNS, *model).out.split())
+        assert ("score of no │ a │ named" in shown) == ("--scores" in model)
+        assert ("probability of" in shown.split("3 clients")[0]) == ("--probability" in model)
+        columns = told["columns"]
+        assert not columns["prediction"] and "prediction" not in told["guessed"]
+    named = files.rows.read_text().replace(",yes", ",ill").replace(",no", ",well")
+    files.rows.write_text(named)
+    for model, says in (
+        (("--probability", "b"), "--probability-of"),
+        (("--scores", "a,b"), "--labels"),
+        (("--scores", "a"), "score column"),
+        (("--probability", "b", "--probability-of", "ill", "--prediction", "model"), "or one"),
+    ):
+        ended = run("check", files.rows, *COLUMNS, *model)
+        assert ended.code == 2 and says in ended.err, ended

@@ -6,6 +6,7 @@ It works on the client's own rows; tables come out, and each is a line in the cl
 import hashlib
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -119,21 +120,10 @@ def fairfl_client(
             own: Path | str = _folder(context, called)
             if folder is not None:
                 own = folder(context) if callable(folder) else folder
-            one = _Client(
-                context,
-                scores,
-                called,
-                Path(own),
-                Names.of(labels, groups),
-                _given(consent, context),
-            )
-            model = message.content.array_records.get(MODEL)
-            note = ""
-            if model is not None:
-                context.state[MODEL] = model
-                size = sum(len(array.data) for array in model.values())
-                note = f"With it came the app's own model ({size:,} bytes)."
-            return respond(message, kind, one.log, one.name, one.answer, note)
+            log, declared = MessageLog(Path(own)), Names.of(labels, groups)
+            allowed = _given(consent, context)
+            one = _Client(context, scores, called, Path(own), declared, allowed, log)
+            return respond(message, kind, log, called, one.answer)
 
         return handle
 
@@ -152,7 +142,6 @@ def respond(
     log: MessageLog,
     name: str,
     answer: Callable[[WireMessage], tuple[WireMessage, Mapping[str, int], int]],
-    note: str = "",
 ) -> Message:
     """Answer one message; what cannot be answered is refused in one sentence, and no more.
 
@@ -166,12 +155,10 @@ def respond(
         The client's.
     answer : callable
         Gives the reply, how long each axis of its arrays is, and how many people it is about.
-    note : str
-        What else the log says of the message.
     """
     try:
         asked = from_records(message.content)
-        log.add(asked, "received", "the server", reply=False, note=note)
+        log.add(asked, "received", "the server", reply=False)
         if asked.kind != kind:
             raise Refusal(
                 f'the server asked for "{asked.kind[:40]}" where "{kind}" was called; nothing '
@@ -192,24 +179,22 @@ def respond(
     return Message(to_records(reply), reply_to=message)
 
 
+@dataclass(frozen=True, eq=False)
 class _Client:
     """One client for one message; what it remembers lies in Flower's context and its folder."""
 
-    def __init__(
-        self,
-        context: Context,
-        scores: Callable[[Context], Any],
-        name: str,
-        folder: Path,
-        declared: Names,
-        consent: Consent,
-    ) -> None:
-        self._context, self._scores, self._declared = context, scores, declared
-        self.name, self.folder, self._consent = name, folder, consent
-        self.log = MessageLog(folder)
+    context: Context
+    scores: Callable[[Context], Any]
+    name: str
+    folder: Path
+    declared: Names
+    consent: Consent
+    log: MessageLog
 
     def answer(self, asked: WireMessage) -> tuple[WireMessage, Mapping[str, int], int]:
         """Answer a message of the fair rounds."""
+        if asked.model is not None:
+            self.context.state[MODEL] = asked.model
         names = self._names(asked.header)
         table = self._fresh_table() if asked.kind == "join" else self._kept_table()
         least = int(asked.header.get("least", 1))
@@ -234,7 +219,7 @@ class _Client:
             header.get("favourable") or "",
         )
         for what in ("labels", "groups"):
-            ours, theirs = getattr(self._declared, what), getattr(asked, what)
+            ours, theirs = getattr(self.declared, what), getattr(asked, what)
             if ours and theirs and sorted(ours) != sorted(theirs):
                 raise Refusal(
                     f"the server's {what} ({', '.join(theirs)[:200]}) are not those agreed on "
@@ -242,8 +227,8 @@ class _Client:
                     f"its {what} are not those agreed on",
                 )
         return Names(
-            asked.labels or self._declared.labels,
-            asked.groups or self._declared.groups,
+            asked.labels or self.declared.labels,
+            asked.groups or self.declared.groups,
             asked.favourable,
         )
 
@@ -252,7 +237,7 @@ class _Client:
     def _fresh_table(self) -> pa.Table:
         """Call the app's own scores function, and keep what it gave on this client."""
         try:
-            given = self._scores(self._context)
+            given = self.scores(self.context)
         except InputError:
             raise
         except Exception as error:
@@ -262,11 +247,11 @@ class _Client:
                 "its scores function failed; its own log says why",
             ) from error
         data = to_bytes(given)
-        self._context.state[_TABLE] = ConfigRecord({"arrow": data})
+        self.context.state[_TABLE] = ConfigRecord({"arrow": data})
         return from_bytes(data)
 
     def _kept_table(self) -> pa.Table:
-        kept = self._context.state.config_records.get(_TABLE)
+        kept = self.context.state.config_records.get(_TABLE)
         if kept is None:
             raise Refusal(
                 "the server asked for a table before this client joined; nothing was sent.",
@@ -322,7 +307,7 @@ class _Client:
 
     def _consented(self, asked: WireMessage) -> Mechanism | None:
         """Whether this client allows what is asked, and with which noise."""
-        privacy, consent = asked.header.get("privacy"), self._consent
+        privacy, consent = asked.header.get("privacy"), self.consent
         mechanism = None if privacy is None else Mechanism(**privacy)
         if asked.kind in STATISTICS and asked.kind not in consent.statistics:
             raise Refusal(

@@ -27,9 +27,7 @@ class MessageLog:
         self._folder = folder
         self.entries: list[Entry] = list(entries)
 
-    def add(
-        self, message: WireMessage, way: str, whom: str, *, reply: bool, note: str = ""
-    ) -> None:
+    def add(self, message: WireMessage, way: str, whom: str, *, reply: bool) -> None:
         """Write a message down, as data and as a sentence.
 
         Parameters
@@ -41,12 +39,7 @@ class MessageLog:
             The other side.
         reply : bool
             Whether it is a client's answer.
-        note : str
-            Whatever else there is to know, beside the round or the privacy budget spent.
         """
-        header = message.header
-        if "round" in header:
-            note = f"Round {shown(str(header['round']))}."
         entry = {
             "time": _now(),
             "way": way,
@@ -55,7 +48,7 @@ class MessageLog:
             "purpose": _purpose(message, reply),
             "bytes": message.bytes,
             "arrays": {name: list(array.shape) for name, array in message.arrays.items()},
-            "note": note or shown(str(header.get("spent", ""))),
+            "note": _note(message),
         }
         self.entries.append(entry)
         self._append("log.jsonl", json.dumps(entry, ensure_ascii=False))
@@ -83,6 +76,15 @@ def _purpose(message: WireMessage, reply: bool) -> str:
         return "is not part of the protocol"
     kind = KINDS[message.kind]
     return kind.replies if reply else kind.asks
+
+
+def _note(message: WireMessage) -> str:
+    """What else there is to know: the round, the privacy budget spent, the app's own model."""
+    if message.model is not None:
+        return f"With it came the app's own model ({message.model_bytes:,} bytes)."
+    if "round" in message.header:
+        return f"Round {shown(str(message.header['round']))}."
+    return shown(str(message.header.get("spent", "")))
 
 
 def _sentence(entry: Entry) -> str:

@@ -173,10 +173,13 @@ class Roster:
         expected: Expected,
         model: ArrayRecord | None,
     ) -> dict[str, WireMessage]:
-        asked = {node: WireMessage(expected.kind, header) for node, header in headers.items()}
+        asked = {
+            node: WireMessage(expected.kind, header, model=model)
+            for node, header in headers.items()
+        }
         messages = [
             Message(
-                to_records(one, model),
+                to_records(one),
                 dst_node_id=node,
                 message_type=f"query.fairfl_{expected.kind}",
                 ttl=self.patience + 60,
@@ -185,8 +188,7 @@ class Roster:
         ]
         self.log_asked(asked)
         replies = self.grid.send_and_receive(messages, timeout=self.patience)
-        more = 0 if model is None else sum(len(one.data) for one in model.values())
-        found = self.believe(asked, replies, expected, more)
+        found = self.believe(asked, replies, expected)
         return {name: reply for name, (_, reply) in found.items()}
 
     def log_asked(self, asked: Mapping[int, WireMessage]) -> None:
@@ -202,12 +204,10 @@ class Roster:
         asked: Mapping[int, WireMessage],
         replies: Iterable[Message],
         expected: Expected,
-        more: int = 0,
     ) -> dict[str, tuple[Message, WireMessage]]:
         """Return the replies that can be believed, by name, in the order of the clients.
 
-        Whoever is silent or cannot be believed is said to be left out. `more` bytes went with
-        each message.
+        Whoever is silent or cannot be believed is said to be left out.
         """
         names = {node: name for name, node in self._node.items()}
         by_name = bool(self._expected) and not names  # joining: who is missing shows by its name
@@ -223,7 +223,7 @@ class Roster:
                 reply = _read(message)
                 name = name or self._introduced(reply, found)
                 self.log.add(reply, "received", name, reply=True)
-                size = asked[node].bytes + reply.bytes + more
+                size = asked[node].bytes + reply.bytes
                 self.bytes[name] = self.bytes.get(name, 0) + size
                 expected.check_reply(name, reply)
                 found[name], self._node[name] = (message, reply), node

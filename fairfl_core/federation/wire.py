@@ -147,17 +147,24 @@ KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True, eq=False)
 class WireMessage:
-    """One message, to a client or back: a kind, a few words, and arrays."""
+    """One message, to a client or back: a kind, a few words, arrays, and perhaps the app's own model."""
 
     kind: str
     header: Mapping[str, Any] = field(default_factory=dict)
     arrays: Arrays = field(default_factory=dict)
+    model: ArrayRecord | None = None
 
     @property
     def bytes(self) -> int:
-        """The size of its arrays and words."""
+        """The size of its words, its arrays and its model."""
         words = len(json.dumps(dict(self.header), ensure_ascii=False).encode())
-        return words + sum(np.asarray(array).nbytes for array in self.arrays.values())
+        arrays = sum(np.asarray(array).nbytes for array in self.arrays.values())
+        return words + arrays + self.model_bytes
+
+    @property
+    def model_bytes(self) -> int:
+        """The size of the app's own model."""
+        return sum(len(array.data) for array in (self.model or {}).values())
 
     @property
     def words(self) -> str:
@@ -166,16 +173,16 @@ class WireMessage:
         return json.dumps(whole, ensure_ascii=False)
 
 
-def to_records(message: WireMessage, model: ArrayRecord | None = None) -> RecordDict:
-    """Write a message as Flower sends it, perhaps with the app's own model."""
+def to_records(message: WireMessage) -> RecordDict:
+    """Write a message as Flower sends it."""
     records: dict[str, Any] = {WORDS: ConfigRecord({"json": message.words})}
     arrays = {name: np.asarray(array, order="C") for name, array in message.arrays.items()}
     if parts := {name: Array(array) for name, array in arrays.items() if array.ndim}:
         records[ARRAYS] = ArrayRecord(parts)
     if figures := {name: array.item() for name, array in arrays.items() if not array.ndim}:
         records[FIGURES] = MetricRecord(figures)
-    if model is not None:
-        records[MODEL] = model
+    if message.model is not None:
+        records[MODEL] = message.model
     return RecordDict(records)
 
 
@@ -189,7 +196,8 @@ def from_records(record: RecordDict) -> WireMessage:
         arrays |= {name: np.asarray(value) for name, value in figures.items()}
         if not isinstance(words["header"], dict):
             raise TypeError("no header")
-        return WireMessage(str(words["kind"]), words["header"], arrays)
+        model = record.array_records.get(MODEL)
+        return WireMessage(str(words["kind"]), words["header"], arrays, model)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"a message came that cannot be read ({error}).") from error
 

@@ -113,6 +113,17 @@ def test_a_predictor_solved_for_less_has_no_confidence_in_a_stricter_policy():
     assert evaluate(fair, counts, other).verdict.guarantee is None
 
 
+def test_of_noised_counts_the_gate_tells_nothing_but_the_verdict():
+    """No interval contains the noise: a gap that looks broken is no failure of a build."""
+    fair, counts = _met_and_broken()
+    noised = replace(counts, table=counts.table + 0.5, noisy=True)
+    gate = Gate.of(evaluate(fair, noised).verdict, "eop")
+    suite = ElementTree.fromstring(gate.to_junit())
+    assert gate.verdict.broken and gate.code == UNSURE
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "0", "1")
+    assert gate.to_github().startswith("::warning") and "\n" not in gate.to_github()
+
+
 def test_nothing_asked_is_nothing_to_require():
     with pytest.raises(InputError, match="nothing that could be met"):
         Gate.of(None, "eo")

@@ -54,16 +54,12 @@ class Gate:
 
     @property
     def _cases(self) -> list[tuple[str, int, str]]:
-        """The verdict, and all that is asked: its name, its code and what there is to say of it.
-
-        Of counts with noise the verdict alone: no interval of what is asked contains that.
-        """
+        """The verdict, and all that is asked: its name, its code and what there is to say of it."""
         verdict = self.verdict
         sentence = f"{verdict.word.upper()}. {verdict.why}"
-        asked = () if verdict.noisy else verdict.asked
         return [
             ("verdict", self.code, sentence),
-            *((one.title, self._code_of(one), one.sentence()) for one in asked),
+            *((one.title, self._code_of(one), one.sentence()) for one in verdict.asked),
         ]
 
     def _code_of(self, check: Check) -> int:

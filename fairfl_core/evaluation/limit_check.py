@@ -59,6 +59,7 @@ class Check(ABC):
     """One thing that is asked, on unseen people: a limit on a gap, or what a policy asks besides."""
 
     is_promised: bool  # whether a confidence that a predictor is solved with is about it, too
+    noisy: bool  # whether its counts carry noise, which no interval contains: nothing can be told
 
     @property
     @abstractmethod
@@ -120,16 +121,17 @@ class LimitCheck(Check):
     behind: PeopleBehind
     needed: int
     is_promised: bool = True
+    noisy: bool = False
 
     @property
     def is_broken(self) -> bool:
         """Whether the limit is broken beyond chance."""
-        return self.low > self.eps + SLACK
+        return not self.noisy and self.low > self.eps + SLACK
 
     @property
     def is_kept(self) -> bool:
         """Whether its people show that the gap is within the limit and its margin."""
-        return self.high <= self.eps + margin(self.eps) + 1e-9
+        return not self.noisy and self.high <= self.eps + margin(self.eps) + 1e-9
 
     @property
     def title(self) -> str:
@@ -201,6 +203,7 @@ def check_limits(
             n=round(float(n[place])),
             behind=behind[k],
             needed=needed[k],
+            noisy=counts.has_noise,
         )
         for k, place in enumerate(places)
     ]

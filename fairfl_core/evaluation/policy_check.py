@@ -53,6 +53,8 @@ class PolicyCheck(Check):
         The people behind it.
     is_promised : bool
         Whether a confidence that a predictor is solved with is about it, too.
+    noisy : bool
+        Whether the counts carry noise: then nothing can be told.
     """
 
     what: str
@@ -66,6 +68,7 @@ class PolicyCheck(Check):
     margin: float
     n: int
     is_promised: bool
+    noisy: bool
 
     @property
     def excess(self) -> float:
@@ -76,12 +79,12 @@ class PolicyCheck(Check):
     def is_broken(self) -> bool:
         """Whether it is broken beyond chance."""
         beyond = self.bound - self.high if self.at_least else self.low - self.bound
-        return beyond > SLACK
+        return not self.noisy and beyond > SLACK
 
     @property
     def is_kept(self) -> bool:
         """Whether its people show that it is kept, up to the margin."""
-        return self.excess <= self.margin + 1e-9
+        return not self.noisy and self.excess <= self.margin + 1e-9
 
     @property
     def where(self) -> str:
@@ -145,7 +148,7 @@ class Asked:
         """Where there is something to judge."""
         return np.asarray(~np.isnan(run_mean(self.value).ravel()))
 
-    def checks(self, level: float) -> Iterator[PolicyCheck]:
+    def checks(self, level: float, *, noisy: bool) -> Iterator[PolicyCheck]:
         """Check every place that has a value, by intervals of this level."""
         parts = (self.value, self.n, *self.interval(level))
         mean, people, low, high = (run_mean(part).ravel().tolist() for part in parts)
@@ -158,6 +161,7 @@ class Asked:
                 low=low[k],
                 high=high[k],
                 n=round(people[k]),
+                noisy=noisy,
                 **self.kind,
             )
 

@@ -395,16 +395,17 @@ def verdict_of(
     if (eps_local < 1).any():
         found += check_limits(evaluations, level, eps_local, overall=False)
     harm = harm_of(evaluations) if harm is None else harm
+    noisy = evaluations[0].counts.has_noise
     return Verdict(
         limits=tuple(sorted(found, key=lambda one: (one.eps - one.low, -one.gap))),
         guarantee=guarantee,
         hurt=harm.proved,
         alike=harm.constant,
         unseen=unseen,
-        noisy=evaluations[0].counts.has_noise,
+        noisy=noisy,
         besides=tuple(
             sorted(
-                (check for one in besides for check in one.checks(level)),
+                (check for one in besides for check in one.checks(level, noisy=noisy)),
                 key=lambda check: -check.excess,
             )
         ),

@@ -132,16 +132,10 @@ class FairRounds:
             return [*found, "No limit was asked for, so there is nothing to be met."]
         for one in self.verdict.limits:
             where = "Overall" if one.client is None else f'Client "{one.client}"'
-            counted = (
-                "above it"
-                if one.is_broken
-                else ""
-                if one.is_conclusive
-                else "too few people to tell"
-            )
+            state = {"broken": ": above it", "kept": ""}.get(one.state, f": {one.state}")
             found.append(
                 f"{where}: gap {one.gap:.3f} ({one.low:.3f} to {one.high:.3f}), the model's own "
-                f"{one.before:.3f}; limit {one.eps:g}{': ' if counted else ''}{counted}."
+                f"{one.before:.3f}; limit {one.eps:g}{state}."
             )
         return [*found, f"{self.verdict.word.upper()}. {self.verdict.why}"]
 

@@ -347,6 +347,8 @@ def conclusion(check: LimitCheck | PolicyCheck) -> str:
         return "✕ beyond its limit, beyond chance"
     if check.is_kept:
         return "● within its limit and margin"
+    if check.noisy:
+        return "○ the counts carry noise"
     if isinstance(check, PolicyCheck):
         return "○ too few"
     return f"○ too few; it takes about {numbers.about(check.needed)} of the smaller group"

@@ -170,7 +170,19 @@ class ConeSolver(Solver):
         self, eps_global: float, eps_local: Floats, *, warm: bool = False
     ) -> tuple[Floats, Floats]:
         """Return x and the duals of the constraints."""
-        return self._solve(eps_global, eps_local, self._clients_alone(eps_local))
+        start = self._clients_alone(eps_local)
+        if eps_global >= 1 or start.keeps(eps_global):
+            return start.x, start.duals
+        limits = start.limits(eps_global)
+        program = self.program
+        rows = (program.cost, start.matrix, limits, program.blocks, program.cones)
+        if eps_global < _NO_ROOM:
+            x, prices, _ = _without_error(*rows)
+        else:
+            x, prices = self._near(limits, start) or solve_conic(*rows)[:2]
+        duals = np.zeros(len(self.program.constraints))
+        np.add.at(duals, start.place, start.sign * prices)
+        return x, duals
 
     def _clients_alone(self, eps_local: Floats) -> "_Start":
         """The optimum without an overall limit: the same for all overall limits, the last is kept."""
@@ -199,22 +211,6 @@ class ConeSolver(Solver):
             free = np.setdiff1d(others, [part[0] for part in parts])  # bounds of cones before it
             parts.append((int(bound), free, own[1:, free], cone[1:]))
         return parts
-
-    def _solve(
-        self, eps_global: float, eps_local: Floats, start: "_Start"
-    ) -> tuple[Floats, Floats]:
-        if eps_global >= 1 or start.keeps(eps_global):
-            return start.x, start.duals
-        limits = start.limits(eps_global)
-        program = self.program
-        rows = (program.cost, start.matrix, limits, program.blocks, program.cones)
-        if eps_global < _NO_ROOM:
-            x, prices, _ = _without_error(*rows)
-        else:
-            x, prices = self._near(limits, start) or solve_conic(*rows)[:2]
-        duals = np.zeros(len(self.program.constraints))
-        np.add.at(duals, start.place, start.sign * prices)
-        return x, duals
 
     def _near(self, limits: Floats, start: "_Start") -> tuple[Floats, Floats] | None:
         """Solve over few columns and rows, and take in what is missing until nothing is.

@@ -1,18 +1,21 @@
 """The map of accuracy over (eps_local, eps_global): what each pair of tolerances costs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from fairfl_core._io.frames import notebook_html, to_frame
 from fairfl_core._io.numbers import epsilon, percent
-from fairfl_core.errors import InputError
-from fairfl_core.fairness.notions import number_or_none
-from fairfl_core.lp.limits import check_epsilon
-from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.errors import InfeasibleError, InputError
+from fairfl_core.fairness.notions import Notion, number_or_none, spreads
+from fairfl_core.lp.limits import check_epsilon, eps_per_client
+from fairfl_core.lp.linear_program import LinearProgram
+from fairfl_core.lp.program import FairnessProgram, solver_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,13 +100,83 @@ def frontier(
     if not local.size or not overall.size:
         raise InputError("the grid is empty; give at least one epsilon in each direction.")
     rows = []
-    for figures in program.map_rows(local, overall):
+    program.measure_optimism(float(overall.min()))
+    for figures in _rows(program, local, overall):
         rows.append(figures)
         if on_progress:
             on_progress(len(rows) * overall.size, local.size * overall.size)
     cells = np.stack(rows, axis=1)
     tables = dict(zip([field.name for field in fields(Frontier)][2:], cells, strict=True))
     return Frontier(local, overall, **tables)
+
+
+def _rows(program: FairnessProgram, eps_local: Floats, eps_global: Floats) -> Iterator[Floats]:
+    """Row by row: accuracy, global gap, mean and worst local gap, (4, eps_global).
+
+    NaN where limits are infeasible.
+    """
+    each = [eps_per_client(program.counts.clients, float(local)) for local in eps_local]
+    if program.linear_program is None:
+        yield from (_row(program, local, eps_global) for local in each)
+        return
+    figures = _Figures(program.linear_program, program.notion, program.counts)
+    # A solver of its own: others may move a slider meanwhile.
+    for found in solver_for(program.linear_program).grid(eps_global.tolist(), each):
+        yield figures.of(found)
+
+
+def _row(program: FairnessProgram, local: Floats, eps_globals: Floats) -> Floats:
+    """Cell by cell, from the tightest limit on, until the overall one has no price."""
+    cells: dict[float, Floats] = {}
+    price = np.inf
+    figures = np.full(4, np.nan)
+    for eps_global in sorted(set(map(float, eps_globals))):
+        if price > 0:
+            try:
+                found = program.optimum(eps_global, local)
+                price, gap = found.price_global, found.gaps
+                figures = np.array([found.accuracy, gap.overall, gap.local_mean, gap.local_worst])
+            except InfeasibleError:
+                pass
+        cells[eps_global] = figures
+    return np.stack([cells[float(eps_global)] for eps_global in eps_globals], axis=1)
+
+
+class _Figures:
+    """Accuracy, global gap, mean and worst local gap from optima of a program."""
+
+    def __init__(self, program: LinearProgram, notion: Notion, counts: ClientCounts) -> None:
+        self._people, self._n, rules = notion.people(counts.n_label), counts.n, program.rules
+        _, groups, rates = self._people.shape
+        place = ((rules.client * groups + rules.group) * rates)[:, None] + np.arange(rates)
+        rule = np.repeat(np.arange(len(rules)), rates)
+        answered = sparse.csr_array(
+            (notion.answered(rules.confusion).ravel(), (place.ravel(), rule)),
+            (self._people.size, len(rules)),
+        )
+        correct = sparse.csr_array(rules.correct[None])
+        self._matrix = sparse.vstack([answered, correct]) @ program.shares
+        self._first = program.auxiliary
+
+    def of(self, cells: Sequence[Floats | None]) -> Floats:
+        """Return the figures of optima x, (4, cells); NaN for None."""
+        distinct = {id(x): x[self._first :] for x in cells if x is not None}
+        figures = dict(zip(distinct, self._each(list(distinct.values())), strict=True))
+        nothing = np.full(4, np.nan)
+        return np.stack([figures.get(id(x), nothing) for x in cells], axis=1)
+
+    def _each(self, values: list[Floats]) -> Floats:
+        """Return the figures of every one of these, shape (cells, 4)."""
+        if not values:
+            return np.zeros((0, 4))
+        sums = self._matrix @ np.stack(values, axis=1)
+        answered = sums[:-1].T.reshape(len(values), *self._people.shape)
+        overall, local = spreads(answered, self._people)
+        there = ~np.isnan(local)
+        many = there.sum(axis=1)
+        total = np.where(there, local, 0.0).sum(axis=1)
+        mean = np.divide(total, many, out=np.full(len(values), np.nan), where=many > 0)
+        return np.stack([sums[-1] / self._n, overall, mean, np.fmax.reduce(local, axis=1)], axis=1)
 
 
 def mean_frontier(frontiers: Sequence[Frontier]) -> Frontier:

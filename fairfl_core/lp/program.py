@@ -1,7 +1,6 @@
 """The linear program: the most accurate lottery whose gaps stay within the epsilons."""
 
 import threading
-from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -25,7 +24,6 @@ from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.limits import EpsLocal, check_epsilon, eps_per_client
 from fairfl_core.lp.linear_program import LinearProgram, Optimum
-from fairfl_core.lp.map_figures import MapFigures
 from fairfl_core.lp.objective import Objective
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.rate_estimates import Measured, check_rates
@@ -270,22 +268,22 @@ class FairnessProgram:
 
         Shows what more data would buy: margins shrink as people grow. No promise follows from it.
         """
-        self._measure_optimism(0.0)
+        self.measure_optimism(0.0)
         other = copy(self)
         other._times = times
         other._set_up()
         return other
 
-    def _measure_optimism(self, eps_global: float) -> None:
+    def measure_optimism(self, eps_global: float) -> None:
         """Measure the optimism of overall rates, once, where an overall limit is to hold."""
         if self.guarantee is None or self.guarantee.proof != "measured" or eps_global >= 1:
             return
         with self._measuring:
             if self._optimism is None:
-                from fairfl_core.lp.optimism import measure_optimism
+                from fairfl_core.lp import optimism
 
                 measuring = self._measuring
-                self.correct_rates(measure_optimism(self))
+                self.correct_rates(optimism.measure_optimism(self))
                 self._measuring = measuring
 
     def _own_solver(self) -> Solver:
@@ -313,9 +311,9 @@ class FairnessProgram:
         """
         eps_global = check_epsilon(eps_global, "eps_global")
         local = eps_per_client(self.counts.clients, eps_local)
-        self._measure_optimism(eps_global)
+        self.measure_optimism(eps_global)
         try:
-            return self._solve(eps_global, local)
+            return self.optimum(eps_global, local)
         except InfeasibleError:
             infeasible = self.explain_infeasible(eps_global, local)
             if self._generation is not None:
@@ -325,8 +323,8 @@ class FairnessProgram:
                     return self._solution(generated, eps_global, local)
             raise InfeasibleError(infeasible.sentence(), infeasible) from None
 
-    def _solve(self, eps_global: float, local: Floats) -> Solution:
-        """Return the optimum within checked tolerances."""
+    def optimum(self, eps_global: float, local: Floats) -> Solution:
+        """Return the optimum within checked tolerances, one a client; see `solve`."""
         if self._generation is not None:
             found = self._generation.solve(eps_global, local)
         else:
@@ -421,42 +419,6 @@ class FairnessProgram:
             "rounds": found.rounds,
             "bytes_per_client": measured.bytes_sent(found.rounds, len(self.notion.rates)),
         }
-
-    # ---------------------------------------------------------------- maps
-
-    def map_rows(self, eps_local: Floats, eps_global: Floats) -> Iterator[Floats]:
-        """Row by row of a map: accuracy, global gap, mean and worst local gap, (4, eps_global).
-
-        NaN where limits are infeasible.
-        """
-        self._measure_optimism(float(np.min(eps_global)))
-        if self.linear_program is None:
-            yield from (self._map_row(float(local), eps_global) for local in eps_local)
-            return
-        figures = MapFigures(self.linear_program, self.notion, self.counts)
-        each = [eps_per_client(self.counts.clients, float(local)) for local in eps_local]
-        # A solver of its own: others may move a slider meanwhile.
-        for found in solver_for(self.linear_program).grid(eps_global.tolist(), each):
-            yield figures.of(found)
-
-    def _map_row(self, eps_local: float, eps_globals: Floats) -> Floats:
-        """Cell by cell, from the tightest limit on, until the overall one has no price."""
-        local = eps_per_client(self.counts.clients, eps_local)
-        cells: dict[float, Floats] = {}
-        price = np.inf
-        figures = np.full(4, np.nan)
-        for eps_global in sorted(set(map(float, eps_globals))):
-            if price > 0:
-                try:
-                    found = self._solve(eps_global, local)
-                    price, gap = found.price_global, found.gaps
-                    figures = np.array(
-                        [found.accuracy, gap.overall, gap.local_mean, gap.local_worst]
-                    )
-                except InfeasibleError:
-                    pass
-            cells[eps_global] = figures
-        return np.stack([cells[float(eps_global)] for eps_global in eps_globals], axis=1)
 
 
 def solver_for(program: LinearProgram) -> Solver:

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -257,25 +257,3 @@ def test_what_cannot_be_had_is_refused_with_a_sentence():
         FairnessProgram(people.recalibrated(Calibration.fit(people)), "eo", "exact", policy=BLIND)
     with pytest.raises(InputError, match="give the table of scores"):
         FairnessProgram(people.counts, "eo", "exact", policy=BLIND)
-
-
-def test_another_policy_changes_between_cuts_and_bins():
-    people = scored_network(2, 2, 2)
-    for policy, other in ((Policy(), BLIND), (BLIND, Policy())):
-        turned = FairnessProgram(people, "eo", "exact", policy=policy).asking(other)
-        fresh = FairnessProgram(people, "eo", "exact", policy=other)
-        found, expected = turned.solve(0.05, 0.05), fresh.solve(0.05, 0.05)
-        np.testing.assert_array_equal(found.beta, expected.beta)
-
-
-@given(people_of_two_labels, notions, epsilons, epsilons)
-def test_the_same_question_has_the_same_answer(people, notion, overall, local):
-    warm = bin_program(people, notion)
-    assume(len(people) > 3)
-    first = warm.solve(overall, local)
-    warm.solve(1.0, 0.0)
-    again, fresh = (
-        program.solve(overall, local) for program in (warm, bin_program(people, notion))
-    )
-    np.testing.assert_array_equal(first.beta, again.beta)
-    np.testing.assert_array_equal(first.beta, fresh.beta)

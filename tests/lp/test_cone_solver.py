@@ -104,15 +104,6 @@ def test_many_cuts_of_a_score_with_cvxpy():
     assert program.cost @ x == pytest.approx(expected, abs=1e-7 * program.variables.blocks)
 
 
-def test_the_answer_does_not_depend_on_what_was_solved_before():
-    program = program_of(CASES[0])
-    used, fresh = ConeSolver(program), ConeSolver(program)
-    for pair in PAIRS:
-        used.solve(pair[0], np.full(12, pair[1]))
-    eps_local = np.full(12, 0.1)
-    np.testing.assert_array_equal(used.solve(0.05, eps_local)[0], fresh.solve(0.05, eps_local)[0])
-
-
 def test_a_map_is_its_cells():
     program = FairnessProgram(biased(6, 2, rows=500), "eop", guarantee=Guarantee(0.9))
     grid = (0.0, 0.02, 0.1, 1.0)

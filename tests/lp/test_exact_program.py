@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion, gaps
-from fairfl_core.lp.exact import column_generation
 from fairfl_core.lp.exact.column_generation import by_scores
 from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.guarantee import Guarantee
@@ -20,7 +19,6 @@ from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import counted, measured
 from fairfl_core.lp.solvers import FullSolver
 from fairfl_core.lp.utility import Utility
-from tests.helpers import small
 from tests.helpers.peers import by_all_cuts, by_person, fairlearn, logofair
 from tests.helpers.scored import as_people, exact_program, scored_network, scored_people
 from tests.helpers.strategies import epsilons
@@ -266,15 +264,3 @@ def test_offsets_are_swept_to_their_best_place():
     trusted = by_scores(points, full=True)(gain)
     assert not trusted.rules.b.any()  # what the gain says of scores says all
     assert (value >= np.einsum("pyk,pyk->p", flat, trusted.table.confusion) - 1e-9).all()
-
-
-def test_where_patience_ends_rules_are_asked_for_no_more(monkeypatch):
-    """The lottery over what was found keeps its limits, and the bound says what may be missing."""
-    made = small.people(3, rows=200).calibrated
-    settled = exact_program(made, "eo", rates="scores").solve(0.05, 0.1)
-    monkeypatch.setattr(column_generation, "_MOST_ROUNDS", 1)
-    cut = exact_program(made, "eo", rates="scores").solve(0.05, 0.1)
-    assert cut.rounds == 1 < settled.rounds
-    assert cut.gaps.overall <= 0.05 + 1e-9 and np.nanmax(cut.gaps.local) <= 0.1 + 1e-9
-    assert cut.accuracy < settled.accuracy <= cut.bound.upper
-    assert settled.bound.upper < cut.bound.upper

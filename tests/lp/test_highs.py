@@ -55,10 +55,3 @@ def passing(times):
             raise OverBudgetError("over")
 
     return look
-
-
-def test_a_small_solve_is_not_looked_after(monkeypatch):
-    made = solver(200)
-    monkeypatch.setattr(highs, "look", passing(1))
-    with within(Budget()):
-        made.solve()

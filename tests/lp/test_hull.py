@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial import ConvexHull
 
 from fairfl_core.lp.exact.hull import hull_rules, lower_chain
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, measured
-from tests.helpers.scored import scored_network, scored_people
+from tests.helpers.scored import scored_people
 
 coordinates = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=3, max_size=40)
 
@@ -82,15 +81,3 @@ def _all_cuts(people, cell, rates):
             turned.append(n - counted)
         points += [point, turned]
     return np.array(points)
-
-
-def test_the_corners_of_a_cell_are_those_of_its_convex_hull():
-    people = scored_network(3, 2, 2, rows=200)
-    columns = hull_rules(measured(people, "shrunk")).table
-    for cell in range(6):
-        mine = columns.confusion[columns.block == cell][:, :, 1]
-        hull = ConvexHull(_all_cuts(people, cell, "shrunk"))
-        area = ConvexHull(mine).volume
-        assert area == pytest.approx(hull.volume, rel=1e-9)
-        # No corner twice: but for the model's answer all are needed.
-        assert len(mine) <= len(hull.vertices) + 2

@@ -12,7 +12,6 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.lp.exact.column_generation import by_scores
-from fairfl_core.lp.exact.hull import hull_rules
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, counted, measured, shrink
 from fairfl_core.lp.regions import default_rates
@@ -78,22 +77,6 @@ def test_pricing_shrinks_rules_as_counts_are_shrunk():
         priced.table.confusion.reshape(points.counts.table.shape), points.counts.table, atol=1e-9
     )
     assert PSEUDO_ROWS == 100
-
-
-def test_corners_are_shrunk_as_counts_are():
-    """Each corner of each cell, person by person: its own share and, for 100 rows, the pool's."""
-    people = scored_network(3, 2, 2, rows=300)
-    found = hull_rules(measured(people, "shrunk"))
-    rules, columns = found.rules, found.table
-    for p in range(0, len(rules), 3):
-        mine = people.group == rules.group[p]
-        answer = rules.answer(np.full(mine.sum(), p), people.scores[mine], people.predicted[mine])
-        label, client = people.label[mine], people.client[mine]
-        for y in (0, 1):
-            here = (label == y) & (client == rules.client[p])
-            own, pool = answer[here].sum(), answer[label == y].mean()
-            share = (own + PSEUDO_ROWS * pool) / (here.sum() + PSEUDO_ROWS)
-            assert columns.confusion[p, y, 1] == pytest.approx(here.sum() * share)
 
 
 @pytest.mark.parametrize("region", ["simplex", "kernel", "exact"])

@@ -12,7 +12,6 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.linear_program import LinearProgram
-from fairfl_core.lp.objective import kept_bonus, tie_order
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.solvers import FullSolver
 from tests.helpers.scored import scored_network
@@ -134,14 +133,6 @@ def test_nor_among_cuts_of_a_score(notion):
     assert_decided(program, [(0.05, 0.05), (0.0, 0.1), (0.01, 0.3)])
 
 
-def test_every_rule_has_an_order_of_its_own_that_other_cells_do_not_move():
-    cell = np.array([0, 0, 0, 1, 1, 2])
-    order = tie_order(cell, 3)
-    assert len(np.unique(order)) == 6 and (order >= 1).all() and (order < 2).all()
-    np.testing.assert_array_equal(tie_order(cell[[0, 1, 3, 4, 5]], 3), order[[0, 1, 3, 4, 5]])
-    np.testing.assert_array_equal(tie_order(np.array([0, 1]), 3, first=1), order[[1, 4]])
-
-
 @pytest.mark.parametrize("region", ["simplex", "kernel"])
 def test_of_two_cells_that_would_pay_the_same_the_first_pays(region):
     """Women hear yes 60 times of 100, men 40; closing the gap costs as many right answers there."""
@@ -152,11 +143,3 @@ def test_of_two_cells_that_would_pay_the_same_the_first_pays(region):
         lottery = solution.rules.lottery(solution.beta)[0]
         np.testing.assert_array_equal(lottery[1], np.eye(2))
         assert lottery[0, turned, turned] == pytest.approx(2 / 3)
-
-
-def test_a_kept_answer_is_worth_a_little_and_in_no_two_cells_the_same():
-    bonus = kept_bonus(50, 3)
-    assert bonus.shape == (50, 3) and len(np.unique(bonus)) == 150
-    # Differences must be more than what HiGHS overlooks in a mean cell of a hundred people.
-    assert np.diff(np.sort(bonus.ravel())).min() * 100 > 1e-9
-    assert (bonus > 1e-8).all() and (bonus < 1e-7).all()

@@ -5,10 +5,8 @@ import pytest
 
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.exact.bins import ScoreBins
 from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.regions import region_kind, region_names
-from tests.helpers.scored import as_people
 
 
 @pytest.mark.parametrize("above", [True, False])
@@ -21,18 +19,6 @@ def test_a_cut_answers_the_second_label_on_one_side_of_it(cut, above):
     everyone = np.zeros(len(score), np.int64)
     answers = rules.answer(everyone, scores, scores.argmax(axis=1))
     assert answers.tolist() == [int(s > cut if above else s < cut) for s in score]
-
-
-def test_without_a_word_bins_are_the_tenths_of_each_answer():
-    """Forty people told no, twenty told yes, no two of the same score."""
-    score = np.concatenate([np.linspace(0.01, 0.4, 40), np.linspace(0.6, 0.98, 20)])
-    scores = np.stack([1 - score, score], axis=1)
-    nobody = np.zeros(60, np.int64)
-    people = as_people(nobody, np.arange(60) % 2, nobody, scores, 1, 2)
-    bins = ScoreBins.of(people)
-    place = bins.places(people.client, people.predicted, score)
-    assert np.bincount(place).tolist() == [4] * 10 + [2] * 10
-    assert place.tolist() == sorted(place.tolist())
 
 
 def test_answers_turned_round_are_told_one_by_one():

@@ -153,6 +153,10 @@ def unsettled_scopes(evaluation: Evaluation) -> list[Scope]:
     verdict = evaluation.verdict
     if verdict is None:
         raise InputError("no limit was asked for, so there is nothing to plan for.")
+    if verdict.noisy:
+        raise InputError(
+            "the counts carry noise, which more people do not settle; plan on counts without noise."
+        )
     level = at_once(LEVEL, len(list(_asked(evaluation))) + len(verdict.besides))
     found = []
     for one in sorted(verdict.inconclusive, key=lambda one: one.client is None):

@@ -116,3 +116,14 @@ def test_nothing_is_planned_where_nothing_was_asked():
     fair = predictor_of(FairnessProgram(counts, "eop", "simplex").solve(1.0, 1.0))
     with pytest.raises(InputError, match="no limit was asked"):
         plan_people(evaluate(fair, counts))
+
+
+def test_nothing_is_planned_on_noised_counts():
+    fair, evaluation = judged()
+    noised = ClientCounts(
+        evaluation.counts.table + 0.5,
+        *(evaluation.counts.clients, evaluation.counts.groups, evaluation.counts.labels),
+        noisy=True,
+    )
+    with pytest.raises(InputError, match="carry noise, which more people do not settle"):
+        plan_people(evaluate(fair, noised))

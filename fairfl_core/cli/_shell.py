@@ -108,6 +108,11 @@ def read_counts(path: Path) -> "ClientCounts":
     """Read counts; imported late, so that --help answers at once."""
     from fairfl_core.data.counts import ClientCounts
 
+    if path.suffix.lower() in (".csv", ".tsv", ".parquet", ".pq") and path.is_file():
+        raise InputError(
+            f"{path}: is a table, and counts are asked for; count it with `fairfl count`, or name "
+            "its columns (--client and so on) where the command takes them."
+        )
     counts = ClientCounts.read(path)
     if not counts.n:
         raise InputError(

@@ -82,13 +82,15 @@ def check(
                 of = probability_of or _event(table, roles.label, probability)
                 roles = replace(roles, probability_of=of, threshold=threshold)
             missing = check_rule(missing_group) if missing_group else "drop"
-            taken = experiment_from_table(
-                table,
-                roles,
-                favourable=favourable,
-                join=join,
-                missing="own" if missing == "own" else "drop",
-            )
+            own = "own" if missing == "own" else "drop"
+            try:
+                taken = experiment_from_table(
+                    table, roles, favourable=favourable, join=join, missing=own
+                )
+            except InputError as error:
+                if str(error).startswith(f"{rows.name}: "):
+                    raise
+                raise InputError(f"{rows}: {error}") from error
             if taken.missing is not None:
                 checks = [_without_group(taken.missing, taken.rows, missing_group)]
     named |= {"scores": scores}

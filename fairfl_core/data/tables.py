@@ -458,6 +458,8 @@ def _opened(name: str, data: bytes, limits: Limits) -> TableFile:
         )
     if data[: len(MAGIC)] == MAGIC:
         return _reading(name, lambda: open_parquet(name, data, limits))
+    if name.lower().endswith(".json"):
+        raise InputError(f"{name}: is JSON, and a table is asked for; give CSV or Parquet.")
     if name.lower().endswith(_PARQUET):
         raise InputError(f"{name}: is not a Parquet file, whatever its name; check the file.")
     return _reading(name, lambda: open_csv(name, data, limits))

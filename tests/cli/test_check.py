@@ -57,8 +57,10 @@ def test_what_the_page_refuses_is_refused(files):
     ended = run("check", files / "nothing.csv")
     assert ended.code == 2 and "no such file" in ended.err
     make_files(files.folder)
-    ended = run("check", files.rows, "--client", "town")
-    assert ended.code == 2 and '"town"' in ended.err
+    for more, says in (("town", '"town"'), ("sex", "chosen for two things")):
+        ended = run("check", files.rows, "--client", more, "--group", "sex")
+        assert ended.code == 2 and says in ended.err
+        assert ended.err.count("rows.csv: ") == 1, ended.err
 
 
 def test_scores_and_a_probability_are_named_as_for_count(files):

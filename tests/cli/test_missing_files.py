@@ -84,6 +84,14 @@ def test_counts_and_predictor_exchanged(files):
     refused(files, "solve", files.predictor, says=["predictor.json", "fairfl-counts/1"])
 
 
+@pytest.mark.parametrize("command", ["solve", "map", "evaluate", "privatize"])
+def test_a_table_is_not_taken_for_counts_nor_counts_for_a_table(files, command):
+    says = [files.rows, "is a table", "`fairfl count`", "--client"]
+    refused(files, *counts_readers(files, files.rows)[command], says=says)
+    says = [files.counts, "is JSON", "CSV or Parquet"]
+    refused(files, *count_of(files, files.counts), says=says)
+
+
 @pytest.mark.parametrize("value", [[], None, "x", 3, {}])
 def test_json_of_another_kind(files, value):
     path = files / "wrong.json"

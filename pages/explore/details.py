@@ -43,6 +43,7 @@ from pages.shared.results import (
 )
 from pages.shared.view import NO_LIMIT, View
 from pages.shared.widgets import (
+    bring_into_sight,
     chart,
     error_boundary,
     lazy_popover,
@@ -74,6 +75,7 @@ def tabs(view: View, summary: Summary | None) -> None:
     if chosen is not None:
         with error_boundary(titles[chosen]):
             shown[chosen]()
+        bring_into_sight("details")
 
 
 def _held(view: View, summary: Summary) -> None:

@@ -15,7 +15,7 @@ from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
 from pages.shared.codecs import one_of
 from pages.shared.frame import frame
-from pages.shared.widgets import chart, error_boundary, map_table, open_below
+from pages.shared.widgets import bring_into_sight, chart, error_boundary, map_table, open_below
 
 T = TypeVar("T")
 
@@ -89,6 +89,7 @@ def _live() -> None:
     if tab is not None:
         with error_boundary(text.TABS[tab]):
             _below(tab)
+        bring_into_sight("tab")
     state.publish()
 
 

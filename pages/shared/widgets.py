@@ -26,6 +26,8 @@ from pages.shared.results import LEVELS
 log = logging.getLogger(__name__)
 Table: TypeAlias = pd.DataFrame | Callable[[], pd.DataFrame]  # or how to make it, once it is open
 CONFIG = {"displayModeBar": False, "displaylogo": False}
+SCROLL = "document.querySelector('{}').scrollIntoView({{behavior: 'smooth'}})"
+_OPENED = "opened-below"  # in the session: whether a hand has just opened something
 QUICK = 0.3  # seconds: what is done sooner shows no bar
 
 
@@ -72,9 +74,16 @@ def open_below(name: str, titles: Mapping[str, str], label: str) -> str | None:
         format_func=titles.__getitem__,
         label_visibility="collapsed",
         wrap=True,
-        **state.bound(setting),
+        **state.bound(setting, lambda: st.session_state.update({_OPENED: True})),
     )
     return state.get(setting)
+
+
+def bring_into_sight(name: str) -> None:
+    """Scroll to what a hand has just opened by `open_below`; called once all of it is drawn."""
+    if st.session_state.pop(_OPENED, False):
+        script = SCROLL.format(f".st-key-widget_{name}")
+        st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
 
 
 @contextmanager

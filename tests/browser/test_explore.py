@@ -150,6 +150,16 @@ def test_play_sweeps_to_zero_and_can_be_stopped(explore):
     assert explore.page.evaluate("history.length") <= start + 4  # no dozen of steps for Back
 
 
+def test_what_is_below_comes_into_sight_when_it_is_opened(explore):
+    explore.page.get_by_text("Reached", exact=True).click()
+    explore.page.locator(".fairfl-table").wait_for()
+    explore.page.wait_for_function(
+        "document.querySelector('.fairfl-table').getBoundingClientRect().bottom < innerHeight"
+    )
+    explore.settle()
+    assert explore.link["details"] == "reached" and explore.epsilons == START
+
+
 def test_chips_open_and_tell_why(explore):
     for chip in ("verdict", "harm"):
         explore.page.locator(f".st-key-{chip} button").click()

@@ -155,6 +155,8 @@ def test_closed_tabs_and_popovers_solve_nothing(opened, solved, monkeypatch):
     assert not solved and len(numbers(app)) == 4
     assert not app.dataframe and not app.table and not app.get("plotly_chart")
     assert len(app.get("html")) == 3  # the style, the numbers, the sentence
+    live = ("button", "select_slider", "selectbox", "button_group", "popover", "bidi_component")
+    assert sum(len(app.get(kind)) for kind in (*live, "page_link")) <= 20
 
 
 def test_a_slider_moves_numbers_sentence_map_and_link(opened):

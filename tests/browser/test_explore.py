@@ -146,7 +146,7 @@ def test_play_sweeps_to_zero_and_can_be_stopped(explore):
         "document.querySelector('.st-key-play button').innerText.trim() === '▶'"
     )
     explore.rest()
-    assert "Asked 0 in every client" in explore.headline
+    assert "Asked 0 in every education level" in explore.headline
     assert explore.page.evaluate("history.length") <= start + 4  # no dozen of steps for Back
 
 

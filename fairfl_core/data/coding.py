@@ -122,7 +122,8 @@ class TableColumns:
     @property
     def by(self) -> list[str]:
         """The columns of the group."""
-        return [self.group] if isinstance(self.group, str) else list(self.group or ())
+        several = isinstance(self.group, Iterable) and not isinstance(self.group, str)
+        return list(self.group) if several else [self.group]  # type: ignore[list-item]
 
     @property
     def of_scores(self) -> list[str]:
@@ -132,7 +133,7 @@ class TableColumns:
 
     def check(self, rows: Any) -> None:
         """Raise a sentence unless they go together, and stand in the table."""
-        if not self.by:
+        if not self.by or self.group in ("", None):
             raise InputError("no column of the group is named; name one, or several to cross.")
         if sum(map(bool, (self.prediction, self.scores, self.probability))) != 1:
             raise InputError(
@@ -147,7 +148,7 @@ class TableColumns:
         folded = [] if self.fold is None else [self.fold, self.row_id]
         model = [self.prediction, self.probability, *self.of_scores]
         named = [self.client, *self.by, self.label, *folded, self.weight, *model]
-        _check_columns(rows, [name for name in named if name])
+        _check_columns(rows, [name for name in named if name not in ("", None)])
         if self.missing_group is not None and check_rule(self.missing_group) == "bound" and folded:
             raise InputError(
                 "the worst case over missing groups is computed for one model, not of fold models; "
@@ -441,11 +442,24 @@ def columns_of_arrays(
 def _check_columns(rows: Any, names: Sequence[str]) -> None:
     header = column_names(rows)
     for name in names:
+        if not isinstance(name, str):
+            raise InputError(
+                f"columns are named by a text, not by {name!r:.40}; rename them, or give the name."
+            )
         if name not in header:
             raise InputError(f'there is no column "{name}"; the table has {listed(header)}.')
         if header.count(name) > 1:
             raise InputError(f'the column "{name}" stands twice; rename one of them.')
-    if not len(rows[names[0]]):
+        if isinstance(rows[name], str) or not hasattr(rows[name], "__len__"):
+            raise InputError(f'the column "{name}" is no list or array; give one entry a person.')
+    rows_of = {name: len(rows[name]) for name in names}
+    for name, n in rows_of.items():
+        if n != rows_of[names[0]]:
+            raise InputError(
+                f'the columns differ in length ("{names[0]}" has {rows_of[names[0]]:,} rows and '
+                f'"{name}" {n:,}); give one entry a person in each of them.'
+            )
+    if not rows_of[names[0]]:
         raise InputError("the table has no rows; give at least one person.")
 
 

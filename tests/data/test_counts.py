@@ -171,3 +171,24 @@ def test_a_misspelt_column_is_a_wrong_argument_as_everywhere_in_python(kind):
         kind.from_table(rows, **named, predicted="said")
     with pytest.raises(TypeError, match="client"):
         kind.from_table(rows, group="sex", label="y", prediction="said")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"said": ["1"]}, "columns differ in length"),  # would be everybody's answer
+        ({"sex": ["f", "m", "f"]}, "columns differ in length"),
+        ({"sex": (name for name in "fm")}, "is no list or array"),
+        ({"sex": "fm"}, "is no list or array"),
+    ],
+)
+def test_columns_of_a_mapping_are_lists_of_one_length(change, says):
+    rows = {"site": ["a", "a"], "sex": ["f", "m"], "y": ["0", "1"], "said": ["0", "1"]} | change
+    with pytest.raises(InputError, match=says):
+        ClientCounts.from_table(rows, client="site", group="sex", label="y", prediction="said")
+
+
+def test_a_column_is_named_by_a_text():
+    rows = pd.DataFrame([["a", "f", "0", "0"], ["a", "m", "1", "1"]])
+    with pytest.raises(InputError, match="named by a text, not by 0"):
+        ClientCounts.from_table(rows, client=0, group=1, label=2, prediction=3)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import cache
 from html import escape
 from time import monotonic
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import pandas as pd
 import streamlit as st
@@ -229,19 +229,7 @@ log = logging.getLogger(__name__)
 _LOGGED = "refusals-logged"
 
 
-class Uploaded(Protocol):
-    """What an uploader gives."""
-
-    @property
-    def file_id(self) -> str:
-        """Another one for every upload."""
-
-    @property
-    def size(self) -> int:
-        """In bytes."""
-
-
-def log_refusal(kind: str, files: Sequence[Uploaded], error: Exception) -> None:
+def log_refusal(kind: str, files: Sequence[Any], error: Exception) -> None:
     """Log once that these files were refused: their kind, number and size, and by which check.
 
     Neither names nor sentences: both may tell of people. The check is named by where in the code

@@ -27,9 +27,7 @@ from tests.pages.reading import tables, values
 
 method_rows = cache(rows_anew)  # seconds of work, asked for by every test
 UNWANTED = re.compile(r"\brival|\bbeat|never g[eo]t|\bours\b", re.IGNORECASE)  # words are neutral
-BOTH = pytest.mark.parametrize(
-    ("experiment", "notion"), [("adult", "sp"), ("public_coverage", "eop")]
-)
+EXPERIMENT, NOTION = "adult", "sp"
 
 
 def drawn(app, key):
@@ -49,8 +47,8 @@ def words(app):
     return " ".join([*(x.value for x in [*app.markdown, *app.caption]), *bodies])
 
 
-@BOTH
-def test_the_ranking_is_the_cores(opened, experiment, notion):
+def test_the_ranking_is_the_cores(opened):
+    experiment, notion = EXPERIMENT, NOTION
     app = opened("methods", of=experiment, by=notion, gap="gap_global", at=0.05, tab="compared")
     assert not UNWANTED.search(words(app))
     app.session_state["methods-ranking-table-open"] = True
@@ -97,8 +95,8 @@ def test_the_ranking_is_the_cores(opened, experiment, notion):
         assert np.isnan(x) or x == pytest.approx(expected) or expected < low + 0.1
 
 
-@BOTH
-def test_a_few_lines_are_named_and_all_are_drawn(experiment, notion):
+def test_a_few_lines_are_named_and_all_are_drawn():
+    experiment, notion = EXPERIMENT, NOTION
     rows, families = method_rows(experiment), families_of(experiment)
     found = compared(rows, notion, "gap_global", 0.02, families)
     named = [line.method for line in found.labelled]

@@ -63,7 +63,7 @@ def regions_of(experiment: Experiment, notion: str) -> tuple[str, ...]:
 def can_be_sure(experiment: Experiment, region: str) -> bool:
     """Whether limits can be asked for with a confidence.
 
-    That needs rates that a bound holds for: see `solving.constraints.margins`.
+    That needs rates that a bound holds for: see `lp.constraints.margins`.
     """
     return not region_kind(region).needs_scores or len(experiment.labels) == 2
 

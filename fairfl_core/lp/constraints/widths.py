@@ -72,7 +72,7 @@ def pooled_widths(
     """Rates with their standard errors around Wilson's middle, and what does not average out.
 
     `optimism` (groups, rates) is how far fitted rates may lie above the true ones, in units of
-    1 / (2 sqrt n); see `solving.optimism`. With fewer than five people behind it a rate may be
+    1 / (2 sqrt n); see `lp.optimism`. With fewer than five people behind it a rate may be
     anything: 1/2 +- 1/2.
     """
     rate, n, uncertain = _rates(notion, columns, people, times)

@@ -126,10 +126,11 @@ def solve_conic(
 ) -> tuple[Floats, Floats, Floats]:
     """Minimise cost.x over x >= 0, matrix x <= limits, blocks x = 1 and the cones.
 
-    Returns x and the duals of limits and blocks: d(cost) / d(right-hand side). Where Clarabel finds
-    no interior point, all errors are 0: every limit is kept, at a cost that may be higher.
+    Returns x and the duals of limits and blocks: d(cost) / d(right-hand side). Without a cone that is
+    a linear program. Where Clarabel finds no interior point, all errors are 0: every limit is kept, at
+    a cost that may be higher.
     """
-    found = _Conic.of(matrix, blocks, cones).solve(cost, limits)
+    found = _Conic.of(matrix, blocks, cones).solve(cost, limits) if cones else None
     if found is None:
         return _without_error(cost, matrix, limits, blocks, cones)
     x, duals = found
@@ -144,9 +145,10 @@ def _without_error(
     cones: Sequence[sparse.csr_array],
 ) -> tuple[Floats, Floats, Floats]:
     """Solve the same where nothing is left to chance: every cone is a point."""
-    errors = sparse.vstack([cone[1:] for cone in cones], "csr")
+    none = sparse.csr_array((0, len(cost)))
+    errors = sparse.vstack([none, *(cone[1:] for cone in cones)], "csr")
     # Of a sum of errors that is to be 0 every part is.
-    one_sided = errors.min(axis=1).toarray() >= 0
+    one_sided = (errors < 0).sum(axis=1) == 0
     free = np.flatnonzero((errors[one_sided] > 0).sum(axis=0) == 0)
     rest = sparse.vstack([matrix, blocks, errors[~one_sided]], "csc")
     sums = np.zeros(rest.shape[0] - len(limits))

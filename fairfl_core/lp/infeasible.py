@@ -22,9 +22,9 @@ from scipy import sparse
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InfeasibleError
+from fairfl_core.lp.cone_solver import solve_conic
 from fairfl_core.lp.constraints.base import OVERALL, Constraints, Stacked
 from fairfl_core.lp.constraints.floors import FloorConstraints
-from fairfl_core.lp.highs import HighsSolver
 from fairfl_core.lp.linear_program import LinearProgram
 from fairfl_core.lp.rule_table import RuleTable
 
@@ -272,40 +272,24 @@ class _Relaxed:
         program = self.program
         lower, upper = self.rows.bounds(eps_global, local)
         high, low = np.flatnonzero(np.isfinite(upper)), np.flatnonzero(np.isfinite(lower))
-        blocks = sparse.hstack(
-            [program.blocks, sparse.csr_array((program.blocks.shape[0], len(cost)))], format="csr"
-        )
         at_most = sparse.hstack([program.matrix, above], format="csr")[high]
         at_least = sparse.hstack([program.matrix, below], format="csr")[low]
         whole = np.append(np.zeros(program.matrix.shape[1]), cost)
-        ends = len(high), len(high) + len(low)
-        # An overall limit of 1 asks for nothing, so its margin does not matter.
-        if program.cones and eps_global < 1:
-            from fairfl_core.lp.cone_solver import solve_conic
-
-            none = sparse.csr_array((1, len(cost)))
-            cones = [
-                sparse.hstack([cone, sparse.vstack([none] * cone.shape[0])], format="csr")
-                for cone in program.cones
-            ]
-            x, prices, paid = solve_conic(
-                whole,
-                sparse.vstack([at_most, -at_least], format="csr"),
-                np.append(upper[high], -lower[low]),
-                blocks,
-                cones,
-            )
-            prices[ends[0] :] *= -1
-        else:
-            one = np.ones(blocks.shape[0])
-            solver = HighsSolver(
-                np.concatenate([np.full(len(high), -np.inf), lower[low], one]),
-                np.concatenate([upper[high], np.full(len(low), np.inf), one]),
-            )
-            solver.add_columns(whole, sparse.vstack([at_most, at_least, blocks]))
-            x, prices = solver.solve()
-            paid = prices[ends[1] :]
+        cones = [_padded(cone, len(cost)) for cone in program.cones]
+        x, prices, paid = solve_conic(
+            whole,
+            sparse.vstack([at_most, -at_least], format="csr"),
+            np.append(upper[high], -lower[low]),
+            _padded(program.blocks, len(cost)),
+            cones if eps_global < 1 else [],  # 1 asks for nothing: its margin does not matter
+        )
         duals = np.zeros(len(self.rows))
-        np.add.at(duals, high, prices[: ends[0]])
-        np.add.at(duals, low, prices[ends[0] : ends[1]])
+        np.add.at(duals, high, prices[: len(high)])
+        np.add.at(duals, low, -prices[len(high) :])
         return x[-len(cost) :], duals, paid
+
+
+def _padded(matrix: sparse.csr_array, columns: int) -> sparse.csr_array:
+    """A matrix with so many columns of zeros after its own."""
+    nothing = sparse.csr_array((matrix.shape[0], columns))
+    return sparse.hstack([matrix, nothing], format="csr")

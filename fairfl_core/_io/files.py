@@ -55,6 +55,7 @@ def write_whole(path: str | Path, content: str | bytes) -> Path:
     A killed or failed run leaves the old file as it was; what it leaves beside it is removed by
     the next one. A file that is replaced keeps its mode, and a link still leads to it.
     """
+    check_type(path, (str, Path), "the path", "a path (a text)")
     path = Path(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from fairfl_core.lp.program import FairnessProgram
 
 __all__ = [
+    "DecidedBy",
     "LimitOptions",
     "NotionName",
     "PolicyIn",
     "PolicyOptions",
     "ProgramOptions",
+    "SavePolicy",
     "Source",
     "TableOptions",
     "read_program",
@@ -291,6 +293,10 @@ PolicyIn = Annotated[
         help="A fairfl-policy/1 file (TOML) that says what is asked, instead of options.",
     ),
 ]
+SavePolicy = Annotated[
+    Path | None, typer.Option(help="Write what is asked to this fairfl-policy/1 file.")
+]
+DecidedBy = Annotated[str, typer.Option(help="With --save-policy: who decided it; dated today.")]
 
 
 @dataclass(frozen=True)
@@ -419,12 +425,8 @@ class PolicyOptions(LimitOptions):
         ),
     ] = False
     policy: PolicyIn = None
-    save_policy: Annotated[
-        Path | None, typer.Option(help="Write what is asked to this fairfl-policy/1 file.")
-    ] = None
-    decided_by: Annotated[
-        str, typer.Option(help="With --save-policy: who decided it; dated today.")
-    ] = ""
+    save_policy: SavePolicy = None
+    decided_by: DecidedBy = ""
 
     def asked(
         self,

@@ -8,7 +8,15 @@ import numpy as np
 import typer
 
 from fairfl_core._io.frames import records
-from fairfl_core.cli._options import PolicyIn, Source, TableOptions, say_scores, scores_json
+from fairfl_core.cli._options import (
+    DecidedBy,
+    PolicyIn,
+    SavePolicy,
+    Source,
+    TableOptions,
+    say_scores,
+    scores_json,
+)
 from fairfl_core.cli._shell import (
     MOST_ROWS,
     Json,
@@ -50,12 +58,8 @@ def evaluate(
     source: Source,
     columns: TableOptions,
     policy: PolicyIn = None,
-    save_policy: Annotated[
-        Path | None, typer.Option(help="Write what is asked to this fairfl-policy/1 file.")
-    ] = None,
-    decided_by: Annotated[
-        str, typer.Option(help="With --save-policy: who decided it; dated today.")
-    ] = "",
+    save_policy: SavePolicy = None,
+    decided_by: DecidedBy = "",
     require: Annotated[
         str | None,
         typer.Option(

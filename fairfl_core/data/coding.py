@@ -434,8 +434,6 @@ def columns_of_arrays(
         ordered = _declared(labels) or in_order(code_names(rows["label"], "label").names)
         if len(ordered) == len(names):  # else `code_people` tells how many there must be
             names = dict(zip(ordered, names, strict=True))
-    if len({len(np.atleast_1d(column)) for column in rows.values()}) > 1:
-        raise InputError("the arrays differ in length; give one entry a person in each of them.")
     return rows, names
 
 

@@ -219,7 +219,7 @@ def _named(codes: NDArray[np.integer], names: Sequence[str]) -> pa.DictionaryArr
 
 
 def check_row_groups(path: Path, protocol: Protocol, seeds: int) -> None:
-    """Refuse a file that does not hold every seed, split and fold, or not all test people."""
+    """Refuse a file that does not hold every seed, split and fold."""
     try:
         meta = pq.ParquetFile(path).metadata
     except (pa.ArrowException, OSError) as error:
@@ -231,15 +231,6 @@ def check_row_groups(path: Path, protocol: Protocol, seeds: int) -> None:
             f"{protocol.name} need {protocol.row_groups(seeds)}; a seed or a fold is missing, "
             "so train it anew."
         )
-    for place in range(seeds):
-        groups = [protocol.row_group(place, "test", fold) for fold in range(protocol.folds)]
-        rows = {meta.row_group(group).num_rows for group in groups}
-        if len(rows) > 1:
-            raise InputError(
-                f"{path}: the folds have different numbers of test people "
-                f"({', '.join(map(str, sorted(rows)))}); each test person needs one row in every "
-                "fold, so train it anew."
-            )
 
 
 def read_block(path: Path, group: int, names: Mapping[str, Sequence[str]]) -> Scores:

@@ -52,6 +52,12 @@ def test_a_file_keeps_its_owner(tmp_path):
     assert (path.stat().st_uid, path.stat().st_gid) == (1234, 2345)
 
 
+def test_a_path_is_a_text():
+    for call in (read_whole, lambda path: write_whole(path, "new")):
+        with pytest.raises(InputError, match="the path is of type NoneType"):
+            call(None)
+
+
 def test_what_cannot_be_read_is_said_once_and_without_numbers_of_errors(tmp_path):
     with pytest.raises(InputError) as refused:
         read_whole(tmp_path)

@@ -246,7 +246,7 @@ CHANGES = {
     "a fold is left out": (lambda g: g[:-1], "has 11 row groups, but 2 seeds"),
     "a test person lacks a fold": (
         lambda g: [*g[:4], g[4].slice(1), *g[5:]],
-        "different numbers of test people",
+        "the folds hold other people",
     ),
     "test people in another order": (
         lambda g: [*g[:4], g[4].take(np.arange(len(g[4]))[::-1]), *g[5:]],

@@ -139,7 +139,6 @@ class FairnessProgram:
         )
         self._not_assessable = not_assessable(self.notion, self.counts)
         self._optimism: Floats | None = None  # measured where it is first needed
-        self._times = 1.0
         self._set_up()
 
     def _check(self) -> None:
@@ -209,7 +208,6 @@ class FairnessProgram:
             self.policy,
             cuts=self.needs_scores,
             optimism=self._optimism,
-            times=self._times,
             soft=soft,
         )
 
@@ -269,8 +267,15 @@ class FairnessProgram:
         Shows what more data would buy: margins shrink as people grow. No promise follows from it.
         """
         self.measure_optimism(0.0)
-        other = copy(self)
-        other._times = times
+        other, counts, rules = copy(self), self.counts, self._rules.table
+        # So many times the people are no whole numbers, as they are with noise.
+        table = times * np.asarray(counts.table, float)
+        other.counts = replace(counts, table=table, noisy=True)
+        rules = replace(rules, confusion=times * rules.confusion, kept=times * rules.kept)
+        other._rules = replace(self._rules, table=rules)
+        other._objective = Objective(
+            other.counts, self.policy.utility, prefers_the_model=self.guarantee is None
+        )
         other._set_up()
         return other
 

@@ -43,18 +43,17 @@ def above(hits, n, proof, tail, **how):
     return below(n - hits, n, proof, tail, **how)
 
 
-@pytest.mark.parametrize("times", [1.0, 4.0])
 @pytest.mark.parametrize("scope", ["each", "all"])
 @pytest.mark.parametrize("proof", ["measured", "proved"])
 @pytest.mark.parametrize("region", ["simplex", "exact"])
-def test_a_row_holds_the_lower_end_of_every_rules_recognition(people, region, proof, scope, times):
+def test_a_row_holds_the_lower_end_of_every_rules_recognition(people, region, proof, scope):
     cuts = region == "exact"
     if cuts:
         columns = hull_rules(measured(people, "labels")).table
     else:
         columns = FairnessProgram(people, "eop", region).linear_program.rules
     guarantee = Guarantee(0.9, scope, proof)
-    rows = FloorConstraints.of(FLOORS, people.counts, guarantee, cuts=cuts, times=times)
+    rows = FloorConstraints.of(FLOORS, people.counts, guarantee, cuts=cuts)
     found = np.zeros((len(rows), len(columns)))
     row, column, value = rows.entries(columns)
     found[row, column] = value
@@ -75,16 +74,16 @@ def test_a_row_holds_the_lower_end_of_every_rules_recognition(people, region, pr
             if FLOORS[floor].keeps is None:
                 expected[place, p] = known if constant else hits / n
                 if not constant:
-                    expected[place, p] -= below(times * hits, times * n, **how)
+                    expected[place, p] -= below(hits, n, **how)
             elif not columns.keeps[p]:
                 change = (hits - own[y, y]) / n
                 if proof == "measured":
-                    moved = times * n * abs(change)
-                    width = (below if change > 0 else above)(moved, times * n, **how)
+                    moved = n * abs(change)
+                    width = (below if change > 0 else above)(moved, n, **how)
                 else:
-                    width = above(times * own[y, y], times * n, **how)
+                    width = above(own[y, y], n, **how)
                     if not constant:
-                        width += below(times * hits, times * n, **how)
+                        width += below(hits, n, **how)
                 expected[place, p] = change - width
                 if known == 1:  # who answers everybody with a label loses nobody who has it
                     expected[place, p] = max(expected[place, p], 0.0)

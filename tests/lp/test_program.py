@@ -1,7 +1,5 @@
 """The linear program: what must hold for any counts, and what others make of the same counts."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -121,15 +119,6 @@ def test_kernel_contains_simplex_and_no_limit_costs_nothing(counts, notion, over
     assert simplex.solve(1, 1).accuracy >= counts.model_accuracy - 1e-9
 
 
-@given(count_tables(), notion_and_region(), st.lists(st.tuples(epsilons, epsilons), min_size=2))
-def test_a_warm_solve_gives_what_a_cold_one_gives(counts, chosen, path):
-    warm = FairnessProgram(counts, *chosen)
-    for pair in path:
-        found = warm.solve(*pair)
-    cold = FairnessProgram(counts, *chosen).solve(*path[-1])
-    assert found.accuracy == pytest.approx(cold.accuracy, abs=1e-9)
-
-
 @pytest.mark.parametrize("groups", [2, 3])
 @pytest.mark.parametrize("notion", ["sp", "eop", "eo"])
 def test_prices_are_the_slopes_of_the_optimum(notion, groups):
@@ -218,17 +207,6 @@ def test_people_no_data_speaks_of_keep_the_models_answer():
         lottery = solution.rules.lottery(solution.beta)
         np.testing.assert_array_equal(lottery[0, 1], np.eye(2))
     np.testing.assert_array_equal(lottery[1, 0, 1], [0, 1])
-
-
-def test_threads_do_not_disturb_each_other():
-    counts = synthetic(20, 2, 2, seed=3)
-    program = FairnessProgram(counts, "eo")
-    pairs = [(e, f) for e in np.linspace(0, 0.3, 8) for f in np.linspace(0, 0.3, 8)]
-    alone = [FairnessProgram(counts, "eo").solve(*pair).accuracy for pair in pairs]
-    with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(lambda pair: program.solve(*pair), pairs))
-    np.testing.assert_allclose([s.accuracy for s in together], alone, atol=1e-9)
-    assert [(s.eps_global, s.eps_local[0]) for s in together] == pairs
 
 
 def test_a_solver_that_stops_early_is_an_error_with_its_reason():

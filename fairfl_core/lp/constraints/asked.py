@@ -1,7 +1,6 @@
 """All rows of a program: those of the gaps, and below them what the policy asks."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +34,6 @@ def constraints_for(
     *,
     cuts: bool,
     optimism: Floats | None = None,
-    times: float = 1.0,
     soft: bool = False,
 ) -> Constraints:
     """Lay out what is asked of these people.
@@ -51,8 +49,6 @@ def constraints_for(
         Whether rules are cuts of a score: see `MarginConstraints`.
     optimism : ndarray, shape (groups, rates), optional
         See `MarginConstraints`.
-    times : float
-        As if each client had so many times its people.
     soft : bool
         Whether what is missing to a floor may be made up for: see `FloorConstraints`.
     """
@@ -68,8 +64,8 @@ def constraints_for(
         guarantee = replace(guarantee, confidence=(1 + guarantee.confidence) / 2)
     parts: list[Constraints] = []
     if guarantee is not None:
-        how: dict[str, Any] = {"optimism": optimism, "times": times}
-        parts.append(MarginConstraints.of(notion, behind, guarantee, cuts=cuts, **how))
+        margins = MarginConstraints.of(notion, behind, guarantee, cuts=cuts, optimism=optimism)
+        parts.append(margins)
     elif bounded:
         parts.append(UnknownGroupConstraints.of(notion, counts))
     else:
@@ -84,6 +80,6 @@ def constraints_for(
     if policy.has_shares:
         parts.append(share_constraints(policy, counts))
     if policy.floors:
-        how = {"cuts": cuts, "soft": soft, "times": times}
-        parts.append(FloorConstraints.of(policy.floors, counts, guarantee, **how))
+        floors = FloorConstraints.of(policy.floors, counts, guarantee, cuts=cuts, soft=soft)
+        parts.append(floors)
     return parts[0] if len(parts) == 1 else Stacked.of(parts)

@@ -41,8 +41,6 @@ class FloorConstraints(RateConstraints):
         Whether rules are cuts of a score: see `MarginConstraints`.
     people : ndarray, shape (clients, groups, floors)
         Those behind each recognition.
-    times : float
-        As if each client had so many times its people: see `MarginConstraints`.
     """
 
     floors: tuple[Floor, ...]
@@ -52,7 +50,6 @@ class FloorConstraints(RateConstraints):
     people: Floats
     guarantee: Guarantee | None
     cuts: bool
-    times: float = 1.0
 
     @classmethod
     def of(
@@ -63,7 +60,6 @@ class FloorConstraints(RateConstraints):
         *,
         cuts: bool,
         soft: bool = False,
-        times: float = 1.0,
     ) -> "FloorConstraints":
         """Lay the rows out: one for every floor, client and group with people of its label.
 
@@ -100,7 +96,6 @@ class FloorConstraints(RateConstraints):
             people=people,
             guarantee=guarantee,
             cuts=cuts,
-            times=times,
             scope=np.full(len(client), NO_EPSILON),
             limits=limits,
             moves=np.zeros_like(limits),
@@ -141,16 +136,16 @@ class FloorConstraints(RateConstraints):
         if self.guarantee.proof == "measured":
             # A cut is chosen on the same people: Scheffe's constant.
             z = float(np.sqrt(-2 * np.log(tail))) if self.cuts else normal_quantile(1 - tail)
-            widths = binomial_widths(*how, z, self.times)
+            widths = binomial_widths(*how, z)
             change = self._measured_change(columns, z)
         else:
             # What is kept of the model's own rate may fail on two sides: the rule's and its own.
             tail = tail / 2 if keeps.any() else tail
             shares = columns.blocks // (clients * groups)
             widths = (
-                dvoretzky(*how, tail, self.times)
+                dvoretzky(*how, tail)
                 if self.cuts
-                else binomial_widths(*how, normal_quantile(1 - tail / shares), self.times)
+                else binomial_widths(*how, normal_quantile(1 - tail / shares))
             )
             change = self._proved_change(columns, widths)
         return np.where(keeps, self._bounded(columns, change), widths.rate - widths.down)
@@ -187,7 +182,7 @@ class FloorConstraints(RateConstraints):
         changes to one side only: their share is a rate like any other.
         """
         change = self._changes(columns)
-        n = self.people[columns.client, columns.group] * self.times
+        n = self.people[columns.client, columns.group]
         low, high = clopper_pearson(np.abs(change), n, z)
         return np.where(change > 0, low, -high)
 

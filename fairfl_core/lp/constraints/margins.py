@@ -68,9 +68,6 @@ class MarginConstraints(Constraints):
         Whether rules are cuts of a score (any number of them) rather than rules of answers.
     optimism : ndarray, shape (groups, rates)
         What fitted overall rates are too high by: see `pooled_widths`.
-    times : float
-        As if each client had so many times its people, its rates being the same: to see what
-        more data would buy. 1 for a promise.
     """
 
     notion: Notion
@@ -78,7 +75,6 @@ class MarginConstraints(Constraints):
     people: Floats
     cuts: bool
     optimism: Floats
-    times: float = 1.0
 
     @classmethod
     def of(
@@ -89,7 +85,6 @@ class MarginConstraints(Constraints):
         *,
         cuts: bool,
         optimism: Floats | None = None,
-        times: float = 1.0,
     ) -> "MarginConstraints":
         """Lay the rows out."""
         clients, groups, rates = people.shape
@@ -114,7 +109,6 @@ class MarginConstraints(Constraints):
             people=people,
             cuts=cuts,
             optimism=np.zeros((groups, rates)) if optimism is None else optimism,
-            times=times,
             scope=scope,
             limits=np.stack([np.full(len(scope), -np.inf), np.zeros(len(scope))]),
             moves=np.stack([0.0 * has_epsilon, 1.0 * has_epsilon]),
@@ -158,17 +152,17 @@ class MarginConstraints(Constraints):
         """Rates and widths of columns; `cells` is over how many cells a proof must hold."""
         how = (self.notion, columns, self.people)
         if self._is_measured:
-            return binomial_widths(*how, self.z, self.times)
+            return binomial_widths(*how, self.z)
         tail = self.error / (4 * cells)
         if self.cuts:
-            return dvoretzky(*how, tail, self.times)
+            return dvoretzky(*how, tail)
         # Rules of answers: as many shares stand behind a rate as a cell has blocks.
         shares = columns.blocks // (self.people.shape[0] * self.people.shape[1])
-        return binomial_widths(*how, normal_quantile(1 - tail / shares), self.times)
+        return binomial_widths(*how, normal_quantile(1 - tail / shares))
 
     def _overall_widths(self, columns: RuleTable) -> Widths:
         if self._is_measured:
-            how = (self.z, self.optimism, self.times)
+            how = (self.z, self.optimism)
             return pooled_widths(self.notion, columns, self.people, *how)
         # Half of a proof's chance of error is the weights'.
         return self.widths(columns, cells=2 * len(self.people))
@@ -234,7 +228,7 @@ class MarginConstraints(Constraints):
         gap = np.arange(2 * len(self._pairs) * rates)
         if self._is_measured:
             return gap, 2 * groups * rates + gap // 2, np.full(len(gap), self.z)
-        total = np.maximum(self.people.sum(axis=0) * self.times, 1e-9)
+        total = np.maximum(self.people.sum(axis=0), 1e-9)
         spread = np.sqrt((clients * np.log(2) - np.log(self.error / 4)) / (2 * total))
         parts = []
         for number, pair in enumerate(self._pairs):
@@ -269,7 +263,7 @@ class MarginConstraints(Constraints):
 
     def _group_cone(self, columns: RuleTable, widths: Widths, group: int, rate: int) -> Entries:
         """Rows (s, v): v = the error of each cell, then what its weight's may be, times r - m."""
-        people, mine = self.people[:, group, rate] * self.times, columns.group == group
+        people, mine = self.people[:, group, rate], columns.group == group
         clients, total = len(people), people.sum()
         z2 = _scheffe_of_weights(clients, self.z)
         share = (people + z2 / clients) / (total + z2)  # Wilson's middle of the weights

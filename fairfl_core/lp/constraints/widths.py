@@ -32,7 +32,7 @@ class Widths:
 
 
 def _rates(
-    notion: Notion, columns: RuleTable, people: Floats, times: float
+    notion: Notion, columns: RuleTable, people: Floats
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Counted rate of every column, people behind it, and whether it depends on people."""
     n = people[columns.client, columns.group]
@@ -41,14 +41,12 @@ def _rates(
     counted = np.divide(
         notion.answered(columns.confusion), n, out=np.full(n.shape, 0.5), where=n > 0
     )
-    return np.where(uncertain, counted, share), n * times, uncertain
+    return np.where(uncertain, counted, share), n, uncertain
 
 
-def binomial_widths(
-    notion: Notion, columns: RuleTable, people: Floats, z: float, times: float = 1.0
-) -> Widths:
+def binomial_widths(notion: Notion, columns: RuleTable, people: Floats, z: float) -> Widths:
     """Exact binomial limits of every column, as sure as a normal's at z; 1/2 +- 1/2 without people."""
-    rate, n, uncertain = _rates(notion, columns, people, times)
+    rate, n, uncertain = _rates(notion, columns, people)
     low, high = clopper_pearson(rate, n, z)
     empty = n <= 0
     up = np.where(empty, 0.5, high - rate)
@@ -67,7 +65,6 @@ def pooled_widths(
     people: Floats,
     z: float,
     optimism: Floats,
-    times: float = 1.0,
 ) -> Widths:
     """Rates with their standard errors around Wilson's middle, and what does not average out.
 
@@ -75,7 +72,7 @@ def pooled_widths(
     1 / (2 sqrt n); see `lp.optimism`. With fewer than five people behind it a rate may be
     anything: 1/2 +- 1/2.
     """
-    rate, n, uncertain = _rates(notion, columns, people, times)
+    rate, n, uncertain = _rates(notion, columns, people)
     there = np.maximum(n, 1e-9)
     middle = (n * rate + z**2 / 2) / (n + z**2)
     few = uncertain & (n < _FEW)
@@ -86,11 +83,9 @@ def pooled_widths(
     return Widths(np.where(few, 0.5, rate), half, half + too_high, few, error)
 
 
-def dvoretzky(
-    notion: Notion, columns: RuleTable, people: Floats, tail: float, times: float = 1.0
-) -> Widths:
+def dvoretzky(notion: Notion, columns: RuleTable, people: Floats, tail: float) -> Widths:
     """One width for every cut of a score at once, `2 tail` in all (Massart's constant)."""
-    rate, n, uncertain = _rates(notion, columns, people, times)
+    rate, n, uncertain = _rates(notion, columns, people)
     width = np.where(n > 0, np.sqrt(np.log(1 / tail) / (2 * np.maximum(n, 1e-9))), 0.5)
     width = np.where(uncertain, np.minimum(width, 1.0), 0.0)
     return Widths(rate, width, width, uncertain & (n <= 0))

@@ -9,7 +9,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.intervals import clopper_pearson, normal_quantile
 from fairfl_core.fairness.notions import Notion, Rate
 from fairfl_core.lp.constraints.base import NO_EPSILON, Entries, RateConstraints, joined
-from fairfl_core.lp.constraints.widths import Widths, binomial_widths, dvoretzky
+from fairfl_core.lp.constraints.widths import Widths, binomial_widths, proved_widths
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor
 from fairfl_core.lp.rule_table import RuleTable
@@ -141,12 +141,7 @@ class FloorConstraints(RateConstraints):
         else:
             # What is kept of the model's own rate may fail on two sides: the rule's and its own.
             tail = tail / 2 if keeps.any() else tail
-            shares = columns.blocks // (clients * groups)
-            widths = (
-                dvoretzky(*how, tail)
-                if self.cuts
-                else binomial_widths(*how, normal_quantile(1 - tail / shares))
-            )
+            widths = proved_widths(*how, tail, cuts=self.cuts)
             change = self._proved_change(columns, widths)
         return np.where(keeps, self._bounded(columns, change), widths.rate - widths.down)
 

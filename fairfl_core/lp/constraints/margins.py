@@ -35,10 +35,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
-from fairfl_core.fairness.intervals import normal_quantile
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.constraints.base import NO_EPSILON, OVERALL, Constraints, Entries, joined
-from fairfl_core.lp.constraints.widths import Widths, binomial_widths, dvoretzky, pooled_widths
+from fairfl_core.lp.constraints.widths import Widths, binomial_widths, pooled_widths, proved_widths
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.rule_table import RuleTable
 
@@ -153,12 +152,7 @@ class MarginConstraints(Constraints):
         how = (self.notion, columns, self.people)
         if self._is_measured:
             return binomial_widths(*how, self.z)
-        tail = self.error / (4 * cells)
-        if self.cuts:
-            return dvoretzky(*how, tail)
-        # Rules of answers: as many shares stand behind a rate as a cell has blocks.
-        shares = columns.blocks // (self.people.shape[0] * self.people.shape[1])
-        return binomial_widths(*how, normal_quantile(1 - tail / shares))
+        return proved_widths(*how, self.error / (4 * cells), cuts=self.cuts)
 
     def _overall_widths(self, columns: RuleTable) -> Widths:
         if self._is_measured:

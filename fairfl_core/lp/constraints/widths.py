@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.fairness.intervals import clopper_pearson
+from fairfl_core.fairness.intervals import clopper_pearson, normal_quantile
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.rule_table import RuleTable
 
-__all__ = ["Widths", "binomial_widths", "dvoretzky", "pooled_widths"]
+__all__ = ["Widths", "binomial_widths", "pooled_widths", "proved_widths"]
 
 Floats = NDArray[np.float64]
 _FEW = 5  # people behind a pooled rate below which it is not counted
@@ -83,8 +83,17 @@ def pooled_widths(
     return Widths(np.where(few, 0.5, rate), half, half + too_high, few, error)
 
 
-def dvoretzky(notion: Notion, columns: RuleTable, people: Floats, tail: float) -> Widths:
-    """One width for every cut of a score at once, `2 tail` in all (Massart's constant)."""
+def proved_widths(
+    notion: Notion, columns: RuleTable, people: Floats, tail: float, *, cuts: bool
+) -> Widths:
+    """Widths that hold for every rule of a cell at once, `tail` to each side.
+
+    Of rules of answers as many shares stand behind a rate as a cell has blocks; of cuts of a score
+    there is one width for all (Dvoretzky, Kiefer and Wolfowitz, with Massart's constant).
+    """
+    if not cuts:
+        shares = columns.blocks // (people.shape[0] * people.shape[1])
+        return binomial_widths(notion, columns, people, normal_quantile(1 - tail / shares))
     rate, n, uncertain = _rates(notion, columns, people)
     width = np.where(n > 0, np.sqrt(np.log(1 / tail) / (2 * np.maximum(n, 1e-9))), 0.5)
     width = np.where(uncertain, np.minimum(width, 1.0), 0.0)

@@ -20,7 +20,7 @@ def model_gaps(counts, name):
     return gaps(notion.answered(counts.table), notion.people(counts.n_label))
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)  # fairlearn takes most of it
 @given(count_tables(labels=(2, 2), decent=True))
 def test_gaps_of_the_model_are_fairlearns(counts):
     rows = rows_of(counts)

@@ -99,6 +99,7 @@ def test_the_simplex_agrees_with_a_dense_program(counts, notion, guarantee, eps_
     assert ours.accuracy == pytest.approx(expected, abs=1e-7)
 
 
+@settings(max_examples=12)  # each draws many small cone programs
 @given(count_tables(), notion_and_region(), guarantees, epsilons, epsilons)
 def test_it_is_always_feasible_and_within_what_was_asked(
     counts, chosen, guarantee, overall, local

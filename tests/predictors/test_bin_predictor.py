@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairfl_core._io.files import write_json
@@ -38,6 +38,7 @@ def seen_by(fair, people):
     return people.scores if fair.needs_scores else np.array(people.labels)[people.predicted]
 
 
+@settings(max_examples=10)
 @given(scored_people(labels=(2, 2)), st.sampled_from(["sp", "eo"]), epsilons, st.booleans())
 def test_json_brings_the_same_answers_back(people, notion, eps, sure):
     fair = fitted(people, notion=notion, eps=eps, guarantee=Guarantee(0.8) if sure else None)

@@ -262,7 +262,7 @@ class _Client:
     # ---------------------------------------------------------------- answers
 
     def _join(self, asked: WireMessage, people: ClientScores) -> Answer:
-        told = {
+        fields = {
             "labels": list(people.fit.labels),
             "groups": list(people.fit.groups),
             "fit": len(people.fit),
@@ -270,7 +270,7 @@ class _Client:
             "folds": people.fit.folds,
             "scores": people.has_scores,
         }
-        return told, {}
+        return fields, {}
 
     def _statistic(self, asked: WireMessage, people: ClientScores) -> Answer:
         """The table that fairness is solved from, with the noise that was agreed on."""

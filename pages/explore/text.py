@@ -128,8 +128,8 @@ CLOSED_ON_FEW = "Gaps were closed only where fewer than 10 people stand behind t
 
 def closed_lines(closed: Sequence[ClosedGap], most: int = 6) -> str:
     """How gaps were closed, one line each; of fewer than 10 people nothing is said."""
-    told = [one for one in closed if min(one.lower.n, one.higher.n) >= FEW]
-    lines = [f"- {plain(one.sentence(), 600)}" for one in told[:most]]
+    enough = [one for one in closed if min(one.lower.n, one.higher.n) >= FEW]
+    lines = [f"- {plain(one.sentence(), 600)}" for one in enough[:most]]
     return "\n".join(lines) or (CLOSED_ON_FEW if closed else NOTHING_CLOSED)
 
 

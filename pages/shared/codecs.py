@@ -67,8 +67,8 @@ def one_of(options: Sequence[Any], names: Sequence[str] = ()) -> Codec:
     def write(value: Any) -> str:
         return "" if names and len(options) == 1 else texts[list(options).index(value)]
 
-    told = [text for text in texts if text]
-    expected = f"one of {', '.join(told[:6])}" + (", …" if len(told) > 6 else "")
+    choices = [text for text in texts if text]
+    expected = f"one of {', '.join(choices[:6])}" + (", …" if len(choices) > 6 else "")
     return Codec(values.__getitem__, lambda value: value in options, expected, write, options)
 
 

@@ -98,8 +98,8 @@ def follow_link() -> None:
 
 def _read_again() -> None:
     """Let go of what links of this page tell: it is read anew."""
-    told = {*_link_now(), *kept().get(_LINKED, ())} & {*OF_PAGES, *OF_STEPS}
-    for name in (_VIEW, _OPTIONS, _WRITTEN, _ENTRY, *told):
+    linked = {*_link_now(), *kept().get(_LINKED, ())} & {*OF_PAGES, *OF_STEPS}
+    for name in (_VIEW, _OPTIONS, _WRITTEN, _ENTRY, *linked):
         kept().pop(name, None)
 
 
@@ -164,14 +164,14 @@ def publish() -> None:
 
 def address() -> dict[str, str]:
     """The link of everything that is set on this page, whether or not it is written."""
-    told = _link() | kept().get(_LINKED, {})
-    return {name: text for name, text in told.items() if text}
+    linked = _link() | kept().get(_LINKED, {})
+    return {name: text for name, text in linked.items() if text}
 
 
 def link(*without: str) -> str:
     """The whole address of everything that is set on this page, some settings left out."""
-    told = {name: text for name, text in address().items() if name not in without}
-    return f"{(st.context.url or '').split('?')[0]}?{urlencode(told)}"
+    linked = {name: text for name, text in address().items() if name not in without}
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(linked)}"
 
 
 def link_for_others(*without: str) -> str:
@@ -266,9 +266,9 @@ def forget(belongs: Callable[[str], bool]) -> None:
 
 def leave_out(belongs: Callable[[str], bool]) -> None:
     """Let the page's link tell nothing of these names; the settings stay."""
-    told = kept().setdefault(_LINKED, {})
-    for name in [name for name in told if belongs(name)]:
-        del told[name]
+    linked = kept().setdefault(_LINKED, {})
+    for name in [name for name in linked if belongs(name)]:
+        del linked[name]
 
 
 def large_type() -> bool:

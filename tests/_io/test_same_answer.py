@@ -198,7 +198,7 @@ def test_solve_evaluate_and_predict_read_any_dialect_too(tmp_path):
         "german.csv": GERMAN.written(rows),
         "rows.parquet": parquet(rows),
     }
-    told = []
+    output = []
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
         table = (tmp_path / name, *ASKED, "--scores", "score_a,score_b")
@@ -209,7 +209,7 @@ def test_solve_evaluate_and_predict_read_any_dialect_too(tmp_path):
         who = (fair, tmp_path / name, "--client", "site", "--group", "sex", "--seed", "3")
         answered = run("predict", *who, "--scores", "score_a,score_b", "--out", out, "--json").json
         answers = read_rows(open_table_at(out), ["answer", "site"], ["score_a"]).to_pandas()
-        told.append((solved, judged, answered["changed"], answers.astype(str).to_dict("list")))
-    assert told[0] == told[1] == told[2]
+        output.append((solved, judged, answered["changed"], answers.astype(str).to_dict("list")))
+    assert output[0] == output[1] == output[2]
     german = (tmp_path / "fair-german.csv").read_text("utf-8")
     assert german.startswith("site;sex;") and "0,5" in german

@@ -157,7 +157,7 @@ def visit(browser, place):
         assert not complaints
 
 
-def told(page, text):
+def output(page, text):
     page.get_by_text(text).wait_for()
 
 
@@ -176,12 +176,12 @@ def test_tab_goes_from_the_map_to_one_client_and_on(visit):
     page.locator(".ff .field").focus()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    told(page, "chosen <b>Ada</b> & sons.")
+    output(page, "chosen <b>Ada</b> & sons.")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    told(page, "chosen AK.")
+    output(page, "chosen AK.")
 
 
 def test_a_tile_is_reached_by_arrows(visit):
@@ -189,7 +189,7 @@ def test_a_tile_is_reached_by_arrows(visit):
     client(page, "CA").focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "Enter"):
         page.keyboard.press(key)
-    told(page, "chosen AR.")
+    output(page, "chosen AR.")
 
 
 def test_a_tip_tells_the_client(visit):

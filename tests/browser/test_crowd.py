@@ -47,9 +47,9 @@ def test_sessions_are_not_mixed_up(server, tab):
 
 async def alone(address, links):
     """What a visitor is told who comes by each link, and who needs no browser for it."""
-    told = []
+    output = []
     for link in links:
         visitor = await protocol.Visitor(address).open(**link)
-        told.append((link, html.unescape(visitor.headline)))
+        output.append((link, html.unescape(visitor.headline)))
         await visitor.close()
-    return told
+    return output

@@ -163,12 +163,12 @@ def test_what_is_below_comes_into_sight_when_it_is_opened(explore):
 def test_chips_open_and_tell_why(explore):
     for chip in ("verdict", "harm"):
         explore.page.locator(f".st-key-{chip} button").click()
-        told = explore.page.get_by_test_id("stPopoverBody").filter(visible=True)
-        told.wait_for()
+        output = explore.page.get_by_test_id("stPopoverBody").filter(visible=True)
+        output.wait_for()
         explore.settle()
-        assert len(told.inner_text().split()) > 5
+        assert len(output.inner_text().split()) > 5
         explore.page.keyboard.press("Escape")
-        told.wait_for(state="hidden")
+        output.wait_for(state="hidden")
 
 
 def test_a_kept_setting_is_on_the_map_and_in_the_link(explore, tab):

@@ -24,10 +24,12 @@ def test_it_says_what_the_page_says(files):
     rows.to_csv(files.rows, index=False)
     table = open_table("rows.csv", files.rows.read_bytes())
     want = experiment_from_table(table, guess_roles(table))
-    told = run("check", files.rows, "--json").json
-    assert told["checks"] == [{"sentence": one.sentence, "look": one.look} for one in want.checks]
-    assert told["columns"]["client"] == "clinic" and "client" in told["guessed"]
-    assert told["labels"] == ["no", "yes"] and told["clients"] == 3
+    output = run("check", files.rows, "--json").json
+    assert output["checks"] == [
+        {"sentence": one.sentence, "look": one.look} for one in want.checks
+    ]
+    assert output["columns"]["client"] == "clinic" and "client" in output["guessed"]
+    assert output["labels"] == ["no", "yes"] and output["clients"] == 3
     said = " ".join(run("check", files.rows).out.split())
     for one in want.checks:
         assert " ".join(one.sentence.split()) in said
@@ -40,12 +42,12 @@ def test_columns_are_crossed_and_counts_are_checked(files):
     rows = people()
     rows.assign(race=["A", "B"] * (len(rows) // 2)).to_csv(files.rows, index=False)
     given = ("--client", "clinic", "--label", "diagnosis", "--prediction", "model")
-    told = run("check", files.rows, *given, "--group", "sex,race", "--json").json
-    assert told["groups"] == ["f · A", "f · B", "m · A", "m · B"]
+    output = run("check", files.rows, *given, "--group", "sex,race", "--json").json
+    assert output["groups"] == ["f · A", "f · B", "m · A", "m · B"]
     counts = experiment_from_counts([("counts.json", files.counts.read_bytes())])
-    told = run("check", files.counts, "--json").json
-    assert told["columns"] is None
-    assert told["checks"] == json.loads(
+    output = run("check", files.counts, "--json").json
+    assert output["columns"] is None
+    assert output["checks"] == json.loads(
         json.dumps([{"sentence": one.sentence, "look": one.look} for one in counts.checks])
     )
 
@@ -74,16 +76,18 @@ def test_scores_and_a_probability_are_named_as_for_count(files):
         ("--probability", "b", "--probability-of", "yes"),
         ("--probability", "a", "--probability-of", "no", "--threshold", "0.4"),
     ):
-        told = run("check", files.rows, *COLUMNS, *model, "--json").json
+        output = run("check", files.rows, *COLUMNS, *model, "--json").json
         counted = run("count", files.rows, *COLUMNS, *model, "--out", files / "c.json")
         assert counted.went_well
         right = f"{ClientCounts.read(files / 'c.json').model_accuracy:.1%}"
-        assert any(f"The model is right for {right}" in one["sentence"] for one in told["checks"])
+        assert any(
+            f"The model is right for {right}" in one["sentence"] for one in output["checks"]
+        )
         shown = " ".join(run("check", files.rows, *COLUMNS, *model).out.split())
         assert ("score of no │ a │ named" in shown) == ("--scores" in model)
         assert ("probability of" in shown.split("3 clients")[0]) == ("--probability" in model)
-        columns = told["columns"]
-        assert not columns["prediction"] and "prediction" not in told["guessed"]
+        columns = output["columns"]
+        assert not columns["prediction"] and "prediction" not in output["guessed"]
     named = files.rows.read_text().replace(",yes", ",ill").replace(",no", ",well")
     files.rows.write_text(named)
     for model, says in (

@@ -166,10 +166,10 @@ def test_a_line_names_the_first_of_many_groups(tmp_path):
 
 def test_a_client_that_looks_like_a_person_is_told(files):
     given = ("count", files.rows, "--client", "patient", *COLUMNS[2:], "--prediction", "model")
-    told = " ".join(run(*given, "--out", files / "c.json").out.split())
-    assert "600 clients with 1.0 rows each: the column looks like the id of a person" in told
-    told = run("count", files.rows, *COLUMNS, "--prediction", "model", "--out", files / "c.json")
-    assert "looks like" not in told.out
+    output = " ".join(run(*given, "--out", files / "c.json").out.split())
+    assert "600 clients with 1.0 rows each: the column looks like the id of a person" in output
+    output = run("count", files.rows, *COLUMNS, "--prediction", "model", "--out", files / "c.json")
+    assert "looks like" not in output.out
 
 
 @pytest.mark.parametrize("more", [("--region", "exact"), ("--rates", "scores")])

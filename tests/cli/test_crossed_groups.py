@@ -70,9 +70,9 @@ def test_people_are_judged_and_answered_by_their_crossed_group(files):
     path = files / "p.json"
     run("solve", counted(files), "--eps-local", 0.05, "--out", path)
     fair = read_predictor(path)
-    told = run("evaluate", path, files.rows, *NAMED, *CROSSED, "--json").json
+    output = run("evaluate", path, files.rows, *NAMED, *CROSSED, "--json").json
     whole = run("evaluate", path, files / "counts.json", "--json").json
-    assert told["accuracy"] == whole["accuracy"] and told["gap"] == whole["gap"]
+    assert output["accuracy"] == whole["accuracy"] and output["gap"] == whole["gap"]
     argv = ("predict", path, files.rows, "--client", "site", *CROSSED, "--prediction", "said")
     assert run(*argv, "--row-id", "id", "--out", files / "o.csv").went_well
     rows = pd.read_csv(files / "o.csv")
@@ -96,13 +96,13 @@ def test_evaluate_compares_the_crossing_and_each_of_its_columns(files):
     people(120).to_csv(files.rows, index=False)
     path = counted(files)
     assert run("solve", path, "--notion", "sp", "--out", files / "p.json").went_well
-    told = run("evaluate", files / "p.json", path)
+    output = run("evaluate", files / "p.json", path)
     for of in ("sex*race", "sex", "race"):
-        assert f"Impact ratios by {of}, overall" in told.out
+        assert f"Impact ratios by {of}, overall" in output.out
     rows = run("evaluate", files / "p.json", path, "--json").json["impact_ratios"]["groups"]
     overall = {(row["grouping"], row["group"]): row for row in rows if row["client"] is None}
     few = [key for key, row in overall.items() if row["n"] < 30]
     assert few and all(overall[key]["impact_ratio"] is None for key in few)
-    assert told.out.count("assessable") >= len(few)
+    assert output.out.count("assessable") >= len(few)
     women = sum(row["n"] for (of, name), row in overall.items() if of == "sex" and name == "woman")
     assert women == (people(120)["sex"] == "woman").sum()

@@ -28,8 +28,8 @@ def test_each_row_is_answered_by_a_model_that_the_seed_draws(files):
     run("solve", files / "c.json", "--out", files / "p.json")
     models = ("--prediction", "said0,said1,said2")
     out = ("--out", files / "o.csv")
-    told = run("predict", files / "p.json", files / "wide.csv", *WHO, *models, "--seed", 5, *out)
-    assert told.code == 0, told.err
+    output = run("predict", files / "p.json", files / "wide.csv", *WHO, *models, "--seed", 5, *out)
+    assert output.code == 0, output.err
     rows = pd.read_csv(files / "o.csv")
     which = np.random.default_rng([5, 1]).integers(3, size=len(rows))
     own = rows[["said0", "said1", "said2"]].to_numpy()[np.arange(len(rows)), which]

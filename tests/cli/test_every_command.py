@@ -71,8 +71,8 @@ def test_the_examples_work_one_after_the_other(tmp_path, monkeypatch):
     examples = {command: example_in(run(command, "--help").out)[1:] for command in COMMANDS}
     options = ("--client", "--group", "--label", "--prediction")
     given = [examples["count"][examples["count"].index(option) + 1] for option in options]
-    told = zip(("clinic", "sex", "diagnosis", "model"), given, strict=True)
-    people().rename(columns=dict(told)).to_csv("rows.csv", index=False)
+    output = zip(("clinic", "sex", "diagnosis", "model"), given, strict=True)
+    people().rename(columns=dict(output)).to_csv("rows.csv", index=False)
     for command, argv in examples.items():
         if command == "evaluate":
             Path("test-counts.json").write_bytes(Path("counts.json").read_bytes())

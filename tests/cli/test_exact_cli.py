@@ -90,11 +90,11 @@ def test_the_predictor_goes_through_files_and_columns(rows, tmp_path):
     columns = ("--client", "clinic", "--group", "sex", "--out", out)
     answers = []
     for _ in range(2):
-        told = run("predict", fair, rows, *columns, "--scores", "no,yes", "--row-id", "id")
+        output = run("predict", fair, rows, *columns, "--scores", "no,yes", "--row-id", "id")
         answers.append(pd.read_csv(out).answer)
     assert (answers[0] == answers[1]).all() and set(answers[0]) == {"l0", "l1"}
     own = pd.read_csv(rows).said
-    assert f"{(answers[0] != own).mean():.1%} differ from the model's" in told
+    assert f"{(answers[0] != own).mean():.1%} differ from the model's" in output
     for wrong, says in (
         (("--prediction", "said"), "looks at scores"),
         (("--scores", "no"), "one column for each"),

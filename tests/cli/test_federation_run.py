@@ -57,15 +57,15 @@ def test_a_run_ends_with_its_verdict_and_every_alarm(study, network):
     folder = study / "server" / "results"
     result = read_json(folder / "result.json")
     assert ended.code == 0
-    told = said(ended)
-    assert '3 clients take part ("North", "South", "East"), 300 people to solve on' in told
+    output = said(ended)
+    assert '3 clients take part ("North", "South", "East"), 300 people to solve on' in output
     assert len(result["alarms"]) > 2 and result["verdict"]["harmful"]
     for alarm in result["alarms"]:
-        assert f"Worse off: {' '.join(alarm['sentence'].split())}" in told
+        assert f"Worse off: {' '.join(alarm['sentence'].split())}" in output
     verdict = result["verdict"]
-    assert f"{verdict['word'].upper()}. {' '.join(verdict['why'].split())}" in told
+    assert f"{verdict['word'].upper()}. {' '.join(verdict['why'].split())}" in output
     most = max(result["bytes"].values())
-    assert f"No client sent and received more than {most:,} bytes." in told
+    assert f"No client sent and received more than {most:,} bytes." in output
     write_json(folder / "test.json", result["test_counts"])
     judged = run("evaluate", folder / "predictor.json", folder / "test.json", "--json").json
     assert result["alarms"] == judged["alarms"] and result["verdict"] == judged["verdict"]

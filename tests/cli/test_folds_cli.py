@@ -71,10 +71,10 @@ def test_solve_and_evaluate_tell_the_numbers_of_the_core(files, region):
     judged = evaluate(mine, unseen)
     for source, more in ((files.rows, SPLIT), (files / "test.csv", ())):
         argv = (path, source, *NAMED, *LOOKS[region], *FOLDED, *more)
-        told = run("evaluate", *argv, "--json").json
-        assert told["n"] == 60
-        assert told["accuracy"] == pytest.approx(judged.accuracy, abs=1e-12)
-        assert told["gap"]["global"] == pytest.approx(judged.gaps.overall, abs=1e-12)
+        output = run("evaluate", *argv, "--json").json
+        assert output["n"] == 60
+        assert output["accuracy"] == pytest.approx(judged.accuracy, abs=1e-12)
+        assert output["gap"]["global"] == pytest.approx(judged.gaps.overall, abs=1e-12)
         assert run("evaluate", *argv).went_well
 
 
@@ -105,11 +105,11 @@ def test_predict_gives_all_rows_of_a_person_the_answer_of_the_model_drawn(files,
     path = fitted(files, region)
     fair = read_predictor(path)
     argv = ("predict", path, files / "test.csv", "--client", "site", "--group", "sex")
-    told = run(*argv, *LOOKS[region], *FOLDED, "--out", files / "o.csv", "--json").json
+    output = run(*argv, *LOOKS[region], *FOLDED, "--out", files / "o.csv", "--json").json
     rows = pd.read_csv(files / "o.csv")
     before = pd.read_csv(files / "test.csv")
     pd.testing.assert_frame_equal(rows.drop(columns="answer"), before)
-    assert told["n"] == 60 and len(rows) == 180
+    assert output["n"] == 60 and len(rows) == 180
     changed = 0
     for (site, who), mine in rows.groupby(["site", "id"]):
         drawn = mine[mine["fold"] == int(fold_draws([site], [who], 3)[0])]
@@ -117,7 +117,7 @@ def test_predict_gives_all_rows_of_a_person_the_answer_of_the_model_drawn(files,
         (answer,) = fair.decide(drawn["site"], drawn["sex"], seen, row_id=drawn["id"])
         assert (mine["answer"] == answer).all()
         changed += answer != drawn["said"].iloc[0]
-    assert told["changed"] == pytest.approx(changed / 60) and changed
+    assert output["changed"] == pytest.approx(changed / 60) and changed
 
 
 def test_predict_takes_one_probability_where_a_fold_is_named_and_else_one_of_each_model(files):
@@ -203,5 +203,5 @@ def test_ids_without_folds_leave_one_model_as_it_is(files):
     run("count", files / "fit.csv", *NAMED, *LOOKS["simplex"], "--out", files / "plain.json")
     run("solve", files / "plain.json", *ASKED, "--out", files / "one.json")
     argv = ("evaluate", files / "one.json", files / "one.csv", *NAMED, *LOOKS["simplex"], *SPLIT)
-    told = run(*argv, "--row-id", "id", "--json").json
-    assert told["n"] == (table["split"] == "test").sum()
+    output = run(*argv, "--row-id", "id", "--json").json
+    assert output["n"] == (table["split"] == "test").sum()

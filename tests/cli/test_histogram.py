@@ -29,8 +29,8 @@ def files(tmp_path):
 
 def test_made_joined_and_solved_like_the_core(files):
     out = files / "h.json"
-    told = run("histogram", files.rows, *COLUMNS, *SCORES, "--bins", "8", "--out", out, "--json")
-    assert told.json == {
+    output = run("histogram", files.rows, *COLUMNS, *SCORES, "--bins", "8", "--out", out, "--json")
+    assert output.json == {
         "out": str(out),
         "n": 900,
         "clients": 3,
@@ -67,8 +67,8 @@ def test_made_joined_and_solved_like_the_core(files):
 
 def test_noise_is_told_with_its_budget(files):
     given = (files.rows, *COLUMNS, *SCORES, "--epsilon", "2")
-    told = run("histogram", *given, "--out", files / "n.json", "--json").json
-    assert told["noisy"] and told["spent"] == 2
+    output = run("histogram", *given, "--out", files / "n.json", "--json").json
+    assert output["noisy"] and output["spent"] == 2
     plain = run("histogram", *given, "--out", files / "n.json")
     assert "clients, 16 bins each; noise worth a privacy budget of 2 was added" in " ".join(
         plain.out.split()

@@ -108,8 +108,10 @@ def test_declared_names_are_the_same_whoever_is_in_the_table(tmp_path):
     released = []
     for counts in (first, second):
         out = tmp_path / f"noisy-{counts.name}"
-        told = run("privatize", counts, "--epsilon", "0.01", *DECLARED, "--out", out)
-        assert told.code == 0 and "Groups and labels are declared" in " ".join(told.out.split())
+        output = run("privatize", counts, "--epsilon", "0.01", *DECLARED, "--out", out)
+        assert output.code == 0 and "Groups and labels are declared" in " ".join(
+            output.out.split()
+        )
         released.append(names_of(out))
         again = ClientCounts.read(out)
         assert again.groups == ("f", "m", "nonbinary") and again.table.shape == (2, 3, 3, 3)
@@ -134,10 +136,10 @@ def test_found_names_are_said_to_be_unprotected(tmp_path):
         ((), 'groups "f", "m", "nonbinary" and the labels "ill", "well", "zoster"'),
         (DECLARED[:2], 'labels "ill", "well", "zoster"'),
     ):
-        told = run("privatize", second, "--epsilon", "0.01", *more, "--out", out)
-        words = " ".join(told.out.split())
+        output = run("privatize", second, "--epsilon", "0.01", *more, "--out", out)
+        words = " ".join(output.out.split())
         assert (
-            told.code == 0
+            output.code == 0
             and f"Names are not protected: that the table holds the {found}" in words
         )
         assert "Names are not protected" in names_of(out)["note"]
@@ -147,8 +149,8 @@ def test_found_names_are_said_to_be_unprotected(tmp_path):
             ]
             is False
         )
-    told = run("privatize", second, "--epsilon", "0.01", "--declared", "--out", out)
-    assert "Groups and labels are declared" in " ".join(told.out.split())
+    output = run("privatize", second, "--epsilon", "0.01", "--declared", "--out", out)
+    assert "Groups and labels are declared" in " ".join(output.out.split())
     for more, says in (
         (("--groups", "f,m"), 'hold "nonbinary", which is not among the declared groups'),
         (("--labels", "ill,well,zoster,acne"), "say which it is with --favourable"),

@@ -41,8 +41,8 @@ def test_the_readmes_form_is_refused_and_with_labels_said(command, rows, tmp_pat
     wrong = run(*given, *NO_YES, "--labels", "ill,well")
     assert wrong.code == 2
     assert "--scores no,yes --labels well,ill" in " ".join(wrong.err.split())
-    told = run(*given, *RIGHT)
-    assert told.code == 0 and SAID in " ".join(told.out.split())
+    output = run(*given, *RIGHT)
+    assert output.code == 0 and SAID in " ".join(output.out.split())
     assert run(*given, *RIGHT, "--json").json["score_columns"] == {"well": "no", "ill": "yes"}
 
 
@@ -85,8 +85,8 @@ def test_a_predictor_keeps_the_names_and_evaluate_and_predict_ask_them(region, r
         assert run(*asked, "--scores", "a,b", "--labels", "well,ill").code == 0
     named = tmp_path / "named.csv"
     frame.rename(columns={"no": "p_well", "yes": "p_ill"}).to_csv(named, index=False)
-    told = run("evaluate", fair, named, *WHO, "--scores", "p_ill,p_well", "--json").json
-    assert told["accuracy"] == judged[0]
+    output = run("evaluate", fair, named, *WHO, "--scores", "p_ill,p_well", "--json").json
+    assert output["accuracy"] == judged[0]
 
 
 def test_a_file_without_the_names_opens_and_asks_for_them(rows, tmp_path):
@@ -120,5 +120,5 @@ def test_compare_takes_a_probability_by_its_name_or_asks(rows, tmp_path):
         assert refused.code == 2 and says in " ".join(refused.err.split())
     taken = json.loads(run(*given, "first", "--favourable", "ill").out)
     assert {one["accuracy"] for one in taken if one["epsilon"] is None} == {own["second"]}
-    told = " ".join(run(*(word for word in given if word != "--json"), "p_ill").out.split())
-    assert '"p_ill" is read as the probability of "ill".' in told
+    output = " ".join(run(*(word for word in given if word != "--json"), "p_ill").out.split())
+    assert '"p_ill" is read as the probability of "ill".' in output

@@ -53,8 +53,8 @@ def test_from_people_to_answers_without_the_group(files, region):
     pd.read_csv(table).drop(columns=["sex", "diagnosis"]).to_csv(nameless, index=False)
     looks = SCORES if region == "exact" else ("--prediction", "model")
     how = ("--client", "clinic", *looks, "--row-id", "patient")
-    told = run("predict", fair, nameless, *how, "--out", files / "fair.csv")
-    assert told.went_well and "not looked at" in " ".join(told.out.split())
+    output = run("predict", fair, nameless, *how, "--out", files / "fair.csv")
+    assert output.went_well and "not looked at" in " ".join(output.out.split())
     named = run("predict", fair, table, *how, "--group", "sex", "--out", files / "named.csv")
     assert named.went_well
     answers = [pd.read_csv(files / name)["answer"] for name in ("fair.csv", "named.csv")]

@@ -122,11 +122,11 @@ def test_check_and_count_agree(tmp_path):
     for rule in ("drop", "own", "bound"):
         out = tmp_path / f"{rule}.json"
         counted = run("count", *rows, "--missing-group", rule, "--out", out)
-        told = run("check", *rows, "--missing-group", rule, "--json").json
+        output = run("check", *rows, "--missing-group", rule, "--json").json
         sentence = ClientCounts.read(out).remarks()[0]
-        assert told["checks"][0]["sentence"] == sentence
+        assert output["checks"][0]["sentence"] == sentence
         assert " ".join(sentence.split()) in " ".join(counted.out.split())
-        assert told["groups"] == list(ClientCounts.read(out).groups)
+        assert output["groups"] == list(ClientCounts.read(out).groups)
     fair = tmp_path / "fair.json"
     solved = run("solve", tmp_path / "bound.json", "--eps-local", "0.2", "--out", fair, "--json")
     assert solved.went_well

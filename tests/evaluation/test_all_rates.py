@@ -203,8 +203,8 @@ def test_of_weighted_people_a_gap_has_one_interval():
         rows, **{name: name for name in names}, prediction="said", weight="weight"
     )
     one = of(counts)
-    told = all_rates_of([one]).notions
-    (overall,) = (gap for gap in told if gap.notion == "eo" and gap.client is None)
+    output = all_rates_of([one]).notions
+    (overall,) = (gap for gap in output if gap.notion == "eo" and gap.client is None)
     assert overall.limits == pytest.approx(one.global_interval)
-    inside = [gap.limits for gap in told if gap.notion == "eo" and gap.client]
+    inside = [gap.limits for gap in output if gap.notion == "eo" and gap.client]
     np.testing.assert_allclose(np.transpose(inside), one.local_interval)

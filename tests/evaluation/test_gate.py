@@ -232,9 +232,9 @@ def test_floors_that_rest_on_a_confidence_are_not_said_to_be_seen_kept():
     verdict = evaluate(predictor_of(program.solve(1.0, 1.0)), counts).verdict
     undecided = [one for one in verdict.besides if not one.is_kept]
     assert verdict.word == "met" and undecided
-    told = len(verdict.besides) - len(undecided)
+    output = len(verdict.besides) - len(undecided)
     assert "is kept" not in verdict.why
     assert verdict.why.startswith(
         "The floors were solved for with 95 % confidence; new people do not contradict them (for "
-        f"{told} of {len(verdict.besides)} they are enough to tell on their own; "
+        f"{output} of {len(verdict.besides)} they are enough to tell on their own; "
     )

@@ -46,13 +46,13 @@ KEYS = [
 
 def manifest(settings, **more):
     names = {"clients": ["x", "y"], "groups": ["a", "b"], "labels": ["no", "yes"]}
-    told = {name: {"notion": "sp", "role": "swept", "rounds": 3} for name in settings}
+    result = {name: {"notion": "sp", "role": "swept", "rounds": 3} for name in settings}
     return {
         "method": "made",
         "title": "Made",
         "experiment": "tiny",
         "favourable": "yes",
-        "settings": told,
+        "settings": result,
         **names,
         **more,
     }
@@ -103,9 +103,9 @@ def test_a_manifest_that_is_not_whole_or_of_another_format_is_refused(tmp_path, 
     answers = {"sp weak": {0: {split: tables(0) for split in ("validation", "test")}}}
     save_method(manifest(answers), answers, tmp_path)
     path = tmp_path / "tiny" / "made.json"
-    told = json.loads(path.read_text(encoding="utf-8")) | {name: instead}
-    told = {key: value for key, value in told.items() if value is not None}
-    path.write_text(json.dumps(told), encoding="utf-8")
+    result = json.loads(path.read_text(encoding="utf-8")) | {name: instead}
+    result = {key: value for key, value in result.items() if value is not None}
+    path.write_text(json.dumps(result), encoding="utf-8")
     with pytest.raises(InputError, match="is not a whole manifest of format"):
         open_method("tiny", "made", tmp_path)
 
@@ -175,12 +175,12 @@ def test_few_seeds_tell_nothing_apart():
 def test_our_rows_are_our_programs_own_figures():
     experiment = experiments.open("adult")
     method = POST_PROCESSED["ours_simplex"]
-    (name, told, by_seed), *_ = answers_of(method, experiment, "sp", [0], epsilons=[0.05])
+    (name, result, by_seed), *_ = answers_of(method, experiment, "sp", [0], epsilons=[0.05])
     assert name == "sp eps=0.05"
     solution = FairnessProgram(fitted_people(experiment, 0), "sp", "simplex").solve(0.05, 0.05)
     judged = evaluate(predictor_of(solution), unseen_people(experiment, 0))
     assert by_seed[0]["test"].confusion == pytest.approx(judged.confusion)
-    assert told["settings"] == {"eps_global": 0.05, "eps_local": 0.05}
+    assert result["settings"] == {"eps_global": 0.05, "eps_local": 0.05}
 
 
 @pytest.mark.skipif("adult" not in method_experiments(), reason="no methods are shipped")

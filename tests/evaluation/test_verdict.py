@@ -469,8 +469,8 @@ def test_one_gap_has_one_interval_in_verdict_headline_and_file():
         low, high = gap_interval(one.rates[place], one.people[place], 1 - 0.05 / several)
         interval = pytest.approx([float(low), float(high)])
         assert worst.worst_of == 8 and [worst.gap_low, worst.gap_high] == interval
-        told = one.to_json()["gap"]["local_worst"]
-        assert told["worst_of"] == 8 and told["interval"] == interval
+        output = one.to_json()["gap"]["local_worst"]
+        assert output["worst_of"] == 8 and output["interval"] == interval
         for check in summary.verdict.limits if summary.verdict else ():
             if check.client is None:
                 shown = summary.judged.overall_low, summary.judged.overall_high

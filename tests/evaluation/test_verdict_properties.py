@@ -168,11 +168,11 @@ def test_alarms_rank_by_people_hurt_beyond_chance_and_few_never_lead(one):
         assert "on fewer than 10 people" in harm.sentence()
     for own in harm.by_client.values():
         assert [a.n < 10 for a in own.alarms] == sorted(a.n < 10 for a in own.alarms)
-    told = to_frame(harm.recognition_columns())
-    rows = told[told["alarm"]].set_index(["client", "group", "label"])["beyond_chance"]
+    output = to_frame(harm.recognition_columns())
+    rows = output[output["alarm"]].set_index(["client", "group", "label"])["beyond_chance"]
     assert len(rows) == len(harm.lost)
     for alarm in harm.lost:
-        row = told[(told["group"] == alarm.group) & (told["label"] == alarm.label)]
+        row = output[(output["group"] == alarm.group) & (output["label"] == alarm.label)]
         own = row[row["client"].isna() if alarm.client is None else row["client"] == alarm.client]
         assert own["beyond_chance"].tolist() == [alarm.beyond_chance]
 

@@ -84,13 +84,13 @@ def test_the_certificates_can_be_made(tmp_path):
         (north, ["make-key.sh"]),
     ):
         subprocess.run(["sh", *words], cwd=folder, check=True, capture_output=True)
-    told = subprocess.run(
+    output = subprocess.run(
         ["openssl", "verify", "-CAfile", "ca.crt", "server.crt"],
         cwd=server,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert "OK" in told.stdout
+    assert "OK" in output.stdout
     assert (north / "client.pub").read_text().startswith("ecdsa-sha2-nistp384")
     assert (north / "client.key").stat().st_mode & 0o077 == 0

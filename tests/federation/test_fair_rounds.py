@@ -133,8 +133,8 @@ def test_each_client_keeps_its_own_part_and_a_log(rounds, tables, tmp_path):
     for name in NAMES:
         own = read_predictor(tmp_path / name / "predictor.json")
         assert own.clients == (name,)
-        told = (tmp_path / name / "predictor.json").read_text("utf-8") + log_of(tmp_path, name)
-        assert not any(other in told for other in NAMES if other != name)
+        output = (tmp_path / name / "predictor.json").read_text("utf-8") + log_of(tmp_path, name)
+        assert not any(other in output for other in NAMES if other != name)
         local = result.evaluation.gaps.local[result.predictor.clients.index(name)]
         assert f"the gap is {local:.3f}" in log_of(tmp_path, name)
 
@@ -194,15 +194,15 @@ def test_tables_of_any_kind_come_to_the_same(rounds, tables, kind):
 
 def test_answers_instead_of_scores(rounds, tables):
     wanted = rounds(tables).solution.to_json()
-    told = {
+    output = {
         name: table.assign(answer=np.where(table["score"] > 0.5, "ill", "healthy")).drop(
             columns="score"
         )
         for name, table in tables.items()
     }
-    assert rounds(told).solution.to_json() == wanted
+    assert rounds(output).solution.to_json() == wanted
     with pytest.raises(FederationStopped, match="it has answers and no scores"):
-        rounds(told, region="exact")
+        rounds(output, region="exact")
 
 
 def test_three_labels_and_a_client_that_lacks_one(rounds):

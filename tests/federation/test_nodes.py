@@ -88,9 +88,9 @@ def test_gone_means_gone(nodes, name):
     everybody = family(command.pid)
     if name == "SIGHUP":  # while it is there, a second one is told so
         second = client(folder)
-        told = second.communicate(timeout=PATIENCE)[1]
+        output = second.communicate(timeout=PATIENCE)[1]
         assert second.returncode == 2
-        assert f'the old node of client "{name}" is still there (process {command.pid})' in told
+        assert f'the old node of client "{name}" is still there (process {command.pid})' in output
     os.kill(command.pid, getattr(signal, name))
     command.wait(PATIENCE)
     eventually(lambda: not any(lives(pid) for pid in everybody))

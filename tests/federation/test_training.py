@@ -308,9 +308,9 @@ def test_a_fault_of_the_program_tells_the_server_nothing_of_people(here, monkeyp
     monkeypatch.setattr(OwnRows, "moments", fault)
     with pytest.raises(
         FederationStopped, match=r"a fault of the program \(RuntimeError\)"
-    ) as told:
+    ) as output:
         run(here)
-    assert "patient" not in str(told.value)
+    assert "patient" not in str(output.value)
     assert "patient 17 is ill" in (here[1][0] / "log.txt").read_text("utf-8")
 
 

@@ -101,15 +101,17 @@ def test_votes_are_shares_of_the_votes():
 
 def test_it_says_what_cross_fitting_is_and_what_it_would_gain():
     table = cross_fitted()
-    told = said(taken(table))
-    assert "Cross-fitted: 240 people make the lottery" in told
-    assert 'one of 3 models (folds "0", "1", "2") that never saw them' in told
-    assert "60 test people are scored by all of them" in told and "420 rows read" in told
+    output = said(taken(table))
+    assert "Cross-fitted: 240 people make the lottery" in output
+    assert 'one of 3 models (folds "0", "1", "2") that never saw them' in output
+    assert "60 test people are scored by all of them" in output and "420 rows read" in output
     plain = table[table["split"].eq("fit")].drop(columns=["fold"])
     plain["split"] = np.resize(["train", "train", "train", "validation", "test"], len(plain))
     roles = replace(ANSWERS, fold="", row_id="")
-    told = said(taken(plain, roles))
-    assert "48 people make the lottery" in told and "they would be 192, 4.0 times as many" in told
+    output = said(taken(plain, roles))
+    assert (
+        "48 people make the lottery" in output and "they would be 192, 4.0 times as many" in output
+    )
     found = taken(plain.drop(columns="split"), replace(roles, split=""))
     n = found.experiment.counts(0, "validation").n
     assert f"{n} people make the lottery" in said(found)

@@ -80,5 +80,5 @@ def test_it_is_the_same_read_sandbox(result, monkeypatch):
     assert whole.predictor.to_json() == there.predictor.to_json()
     assert whole.messages == there.messages and whole.checks == there.checks
     for split in ("validation", "test"):
-        told = [one.experiment.counts(0, split).to_json() for one in (whole, there)]
-        assert told[0] == told[1]
+        output = [one.experiment.counts(0, split).to_json() for one in (whole, there)]
+        assert output[0] == output[1]

@@ -320,8 +320,8 @@ def test_class_order():
     assert wrong < right and wrong + right == pytest.approx(100)
     assert '"score_0" is the score of "0"' in str(refused.value)
     few = taken(people(8), ColumnRoles("site", "sex", "label", "", swapped))
-    told = re.search(r"right for (\d+)%, in the reverse order for (\d+)%", said(few, look=True))
-    assert sum(map(int, told.groups())) == 100  # too few to be sure of: only a warning
+    output = re.search(r"right for (\d+)%, in the reverse order for (\d+)%", said(few, look=True))
+    assert sum(map(int, output.groups())) == 100  # too few to be sure of: only a warning
 
 
 def test_favourable_label_and_cells_nobody_is_in():

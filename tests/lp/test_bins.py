@@ -220,11 +220,11 @@ def test_its_lottery_is_told_by_where_the_score_lies():
     program = bin_program(people, "sp", bins=2)
     found = program.solve(0.1, 0.1)
     for client in range(2):
-        told = found.lottery_of(client, 0)
-        assert told == found.lottery_of(client, 1)
-        shares = [one.share for one in told]
+        output = found.lottery_of(client, 0)
+        assert output == found.lottery_of(client, 1)
+        shares = [one.share for one in output]
         assert shares == sorted(shares, reverse=True) and 0 < min(shares) <= max(shares) <= 1
-        assert all(one.rule.startswith("“l1” where its score is") for one in told)
+        assert all(one.rule.startswith("“l1” where its score is") for one in output)
     loose = program.solve(1.0, 1.0)
     assert [one.rule for one in loose.lottery_of(0, 0)] == ["“l1” where its score is above 0.500"]
     some = replace(found, beta=np.zeros_like(found.beta))

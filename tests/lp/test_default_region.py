@@ -50,8 +50,8 @@ def test_all_doors_take_it(labels, tmp_path):
     for command in (("solve",), ("map", "--epsilons", "0.5")):
         for source, region in (((tmp_path / "rows.csv", *who), wanted), (("counts",), "simplex")):
             given = (tmp_path / "counts.json",) if source == ("counts",) else source
-            told = run(command[0], *given, *command[1:])
-            assert default_region_sentence(region) in " ".join(told.out.split())
+            output = run(command[0], *given, *command[1:])
+            assert default_region_sentence(region) in " ".join(output.out.split())
             if command == ("solve",):
                 assert run("solve", *given, "--json").json["region"] == region
     asked = run("solve", tmp_path / "rows.csv", *who, "--region", "kernel")

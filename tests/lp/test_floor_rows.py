@@ -111,8 +111,8 @@ def test_what_is_kept_is_kept_where_nobody_was_counted(people, region, proof):
     here, said = np.zeros(99, np.int64), (score > 0.5).astype(np.int64)
     if predictor.needs_scores:
         scores = np.column_stack([1 - score, score])
-        told = predictor.calibration.apply(here, here, scores)
-        chances = predictor.chances(here, here, told, said)
+        output = predictor.calibration.apply(here, here, scores)
+        chances = predictor.chances(here, here, output, said)
     else:
         chances = predictor.lottery[here, here, said]
     assert (chances[said == 1, 1] >= 0.9 - 1e-6).all()

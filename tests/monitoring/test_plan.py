@@ -81,7 +81,7 @@ def test_people_drawn_as_planned_settle_four_limits_of_five():
     plan, rng = plan_people(evaluation), np.random.default_rng(1)
     base = evaluation.counts
     open_now = {one.client for one in evaluation.verdict.inconclusive}
-    told = []
+    output = []
     for _ in range(40):
         table = base.table.copy()
         for cell in plan.cells:
@@ -91,10 +91,10 @@ def test_people_drawn_as_planned_settle_four_limits_of_five():
         verdict = evaluate(
             fair, ClientCounts(table, base.clients, base.groups, base.labels)
         ).verdict
-        told.append(
+        output.append(
             1 - len(open_now & {one.client for one in verdict.inconclusive}) / len(open_now)
         )
-    assert np.mean(told) >= 0.75
+    assert np.mean(output) >= 0.75
 
 
 def test_the_command_says_what_the_core_says(tmp_path, monkeypatch):

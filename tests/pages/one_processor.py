@@ -22,12 +22,12 @@ FIGURES = (
 
 def told_of(summary):
     """Every number of a summary: figures are computed where they are read."""
-    told = asdict(replace(summary, reached=None, unseen=None))
+    output = asdict(replace(summary, reached=None, unseen=None))
     for side in ("reached", "unseen"):
         figures = getattr(summary, side)
-        told[side] = {name: getattr(figures, name) for name in FIGURES}
-        told[side]["worst"] = asdict(figures.worst)
-    return told
+        output[side] = {name: getattr(figures, name) for name in FIGURES}
+        output[side]["worst"] = asdict(figures.worst)
+    return output
 
 
 def main():
@@ -35,8 +35,8 @@ def main():
     logging.disable(logging.WARNING)  # Streamlit's, that no server runs
     names = ("adult", "public_coverage", "ham10000")
     views = [read_view({"experiment": name, "seed": "0"}, bundled())[0] for name in names]
-    told = {repr(view): told_of(summary_of(view)) for view in views}
-    json.dump(told, sys.stdout, default=lambda array: array.tolist())
+    output = {repr(view): told_of(summary_of(view)) for view in views}
+    json.dump(output, sys.stdout, default=lambda array: array.tolist())
 
 
 if __name__ == "__main__":

@@ -33,15 +33,16 @@ def test_the_client_in_two_sentences(of_middle, core):
 
     gaps = of(lambda e: e.before.gaps.local), of(lambda e: e.gaps.local)
     low, high = (of(lambda e, end=end: e.local_interval[end]) for end in (0, 1))
-    told = next(line for line in visible(app) if "on new people the gap is" in line)
-    assert told.startswith(f"Asked {format.epsilon(core.solutions[0].eps_local[at])}; ")
-    assert f"the gap is {format.before_after(*gaps, format.round_gap)} (between " in told
+    output = next(line for line in visible(app) if "on new people the gap is" in line)
+    assert output.startswith(f"Asked {format.epsilon(core.solutions[0].eps_local[at])}; ")
+    assert f"the gap is {format.before_after(*gaps, format.round_gap)} (between " in output
     people = of(lambda e: e.counts.n_client)
     assert (
-        f"between {format.round_gap(low)} and {format.round_gap(high)}, on {people:,.0f} p" in told
+        f"between {format.round_gap(low)} and {format.round_gap(high)}, on {people:,.0f} p"
+        in output
     )
     accuracy = of(lambda e: e.before.client_accuracy), of(lambda e: e.client_accuracy)
-    assert f"Accuracy {format.before_after(*accuracy, format.round_percent)}" in told
+    assert f"Accuracy {format.before_after(*accuracy, format.round_percent)}" in output
     own = harm_of(core.unseen).by_client.get(core.clients[at])
     assert own is None or own.describe(2)[:100] in visible_text(app)
     assert f"[{core.clients[at]}]" in visible(app)
@@ -71,10 +72,10 @@ def test_the_lottery_in_words_is_the_predictors(opened, region):
     """Read the shares from the page and mix the rules by hand: Pr(answer | model's answer)."""
     link = {"experiment": "adult", "region": region, "rates": "labels", "seed": 1}
     said = visible(opened(**link, client="no doctorate"))
-    told = [line for line in said if " in 100" in line]
+    output = [line for line in said if " in 100" in line]
     predictor = predictor_of(view_of(**link))
-    assert [line.split(" – ")[0] for line in told] == ["- women", "- men"]
-    for place, line in enumerate(told):
+    assert [line.split(" – ")[0] for line in output] == ["- women", "- men"]
+    for place, line in enumerate(output):
         shares = {
             rule.strip(): float(share) / 100
             for rule, share in re.findall(r"([^–;]+): ([\d.]+) in 100", line)

@@ -60,8 +60,8 @@ def test_every_number_is_the_cores_own(kept):
     assert "0.20 inside" in header[2] and "0.05 inside" in header[3]
     for (title, *cells), shown in zip(cells_of(board), rows, strict=True):
         assert shown[0].startswith(title)
-        for cell, told in zip(cells, shown[1:], strict=True):
-            assert told.startswith(cell.text) and told.endswith(cell.note)
+        for cell, output in zip(cells, shown[1:], strict=True):
+            assert output.startswith(cell.text) and output.endswith(cell.note)
     assert any(board.decision in one for one in sentences(kept))
     assert len({cell.text for cell in cells_of(board)[3][1:]}) > 1  # neighbours differ
 
@@ -122,9 +122,9 @@ def test_a_review_of_an_uploaded_table_says_how_it_was_read(opened, tmp_path):
     review = Review("", (option_of(kept["options"][0], "A"),), held.intake.reading)
     (tmp_path / "people.csv").write_text(example_table(), newline="")
     path = review.write(tmp_path / "review.json")
-    told = json.loads(run("review", path, "--rows", tmp_path / "people.csv", "--json").out)
+    output = json.loads(run("review", path, "--rows", tmp_path / "people.csv", "--json").out)
     accuracy = next(row for row in rows if row[0].startswith("Accuracy"))
-    assert accuracy[2].startswith(told["options"]["A"]["Accuracy, unseen people"].split(" (")[0])
+    assert accuracy[2].startswith(output["options"]["A"]["Accuracy, unseen people"].split(" (")[0])
     other = replace(review, reading=replace(review.reading, favourable="healthy"))
     opened_all(app, "load")
     for written, taken in ((review, True), (other, False)):

@@ -44,7 +44,7 @@ def chips(app):
 def test_four_numbers_before_and_after(opened, link, core):
     shown = numbers(opened(**link))
 
-    def told(before, after, write):
+    def output(before, after, write):
         was, now = write(before), write(after)
         return (was.removesuffix(" %"), now) if was != now else ("", now)
 
@@ -55,12 +55,12 @@ def test_four_numbers_before_and_after(opened, link, core):
         f"Worst: {core.clients[core.worst]}",
         "Answers changed",
     ]
-    assert shown[0][1:3] == told(own, accuracy, format.round_percent)
+    assert shown[0][1:3] == output(own, accuracy, format.round_percent)
     assert shown[0].note.endswith(format.round_signed_points(accuracy - own))
     overall = [core.mean(lambda e: e.before.gaps.overall), core.mean(lambda e: e.gaps.overall)]
-    assert shown[1][1:3] == told(*overall, format.round_gap)
+    assert shown[1][1:3] == output(*overall, format.round_gap)
     local = [core.mean(lambda e: e.before.gaps.local), core.mean(lambda e: e.gaps.local)]
-    assert shown[2][1:3] == told(*(one[core.worst] for one in local), format.round_gap)
+    assert shown[2][1:3] == output(*(one[core.worst] for one in local), format.round_gap)
     low = core.mean(lambda e: e.interval_at_once(core.worst)[0])
     assert ("may be chance" in shown[2].note) == (within_chance(low) and shown[2].was != "")
     people = [e.counts.table.sum(axis=(0, 2, 3)) for e in core.unseen]

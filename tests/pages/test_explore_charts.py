@@ -80,8 +80,8 @@ def test_who_is_found_in_each_client(pictures, core):
         assert one["alarm"] == (one["name"] in alarmed)
     if len(core.clients) > MANY:  # those in which most people lose it, and that is said
         assert lost == sorted(lost, reverse=True)
-        told = f"worst {len(lost)} of {len(core.clients)}"
-        assert drawn["note"] == told
+        output = f"worst {len(lost)} of {len(core.clients)}"
+        assert drawn["note"] == output
 
 
 def recognised(core, client, group, label):

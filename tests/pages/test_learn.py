@@ -58,11 +58,11 @@ def test_a_step_begins_with_a_picture_and_tells_right_from_wrong(opened, step):
 @pytest.mark.parametrize("name", ["adult", "public_coverage_sex_race", "ham10000_scenario1"])
 def test_the_map_of_every_experiment_has_a_right_answer(opened, name):
     app = opened("learn", step=8, experiment=name, seed=0)
-    told = []
+    output = []
     for option in text.COST_OPTIONS:
         answer(app, 8, option)
-        told.append(bool(app.success))
-    assert sum(told) == 1
+        output.append(bool(app.success))
+    assert sum(output) == 1
 
 
 def test_forward_and_back(opened):
@@ -198,14 +198,14 @@ def test_more_people_are_worth_more(opened):
 def test_step_8_tells_the_cores_costs(opened, link):
     app = opened("learn", step=8, experiment="adult", **link)
     answer(app, 8, text.COST_OPTIONS[2])
-    (told,) = [box.value for box in (*app.success, *app.info)]
+    (output,) = [box.value for box in (*app.success, *app.info)]
     for name, limits in (
         ("inside alone", {"eps_global": 1, "eps_local": 0.01}),
         ("overall alone", {"eps_global": 0.01, "eps_local": 1}),
     ):
         core = CoreNumbers.of(view_of("adult", **limits, **link))
         cost = core.mean(lambda e: e.before.accuracy - e.accuracy)
-        assert f"{name} costs {100 * cost:.1f} points" in told
+        assert f"{name} costs {100 * cost:.1f} points" in output
 
 
 @pytest.mark.parametrize(
@@ -245,9 +245,9 @@ def test_every_word_is_explained_once(opened):
     app = opened("learn")
     assert not any(words[0] in line for line in text_of(app).splitlines())
     app.session_state["learn-words"] = app.session_state["learn-caveats"] = True
-    told = text_of(healthy(app.run()))
-    assert all(f"**{word}.**" in told for word in words)
-    assert text.explained("Caveats").split("**")[1] in told
+    output = text_of(healthy(app.run()))
+    assert all(f"**{word}.**" in output for word in words)
+    assert text.explained("Caveats").split("**")[1] in output
 
 
 def test_a_failing_picture_leaves_the_step_standing(opened, monkeypatch):

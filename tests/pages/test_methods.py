@@ -156,8 +156,8 @@ def test_a_method_that_is_more_accurate_is_said_to_be():
 def test_the_variant_of_fairfl_is_said_to_be_chosen_on_these_people():
     rows = [row("ours_exact", 0.80, 0.02), row("ours_simplex", 0.86, 0.02)]
     rows += [row("other", 0.84, 0.02, jitter=0.002)]
-    told = text.how_compared(compared(rows, "sp", "gap_global", 0.02))[2]
-    assert "the most accurate of its 2 variants on these very people" in told
+    output = text.how_compared(compared(rows, "sp", "gap_global", 0.02))[2]
+    assert "the most accurate of its 2 variants on these very people" in output
 
 
 def test_figure_1_is_the_papers_grid_solved(opened):

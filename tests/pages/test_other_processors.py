@@ -21,11 +21,11 @@ NEEDS = {"Prescott": "sse3", "Haswell": "avx2", "SkylakeX": "avx512f"}
 def core_types():
     """The core types of OpenBLAS that this processor can run."""
     try:
-        told = Path("/proc/cpuinfo").read_text()
+        output = Path("/proc/cpuinfo").read_text()
     except OSError:
         return []
     flags = {
-        flag for line in told.splitlines() if line.startswith("flags") for flag in line.split()
+        flag for line in output.splitlines() if line.startswith("flags") for flag in line.split()
     }
     flags |= {"sse3"} if "pni" in flags else set()
     return [name for name, flag in NEEDS.items() if flag in flags]
@@ -46,7 +46,7 @@ def computed(core_type, without=()):
         "OPENBLAS_NUM_THREADS": "1",
         "NPY_DISABLE_CPU_FEATURES": " ".join(without),
     }
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-m", "tests.pages.one_processor"],
         cwd=TOP,
         env=os.environ | environment,
@@ -54,7 +54,7 @@ def computed(core_type, without=()):
         text=True,
         check=True,
     )
-    return leaves(json.loads(told.stdout))
+    return leaves(json.loads(output.stdout))
 
 
 def test_every_processor_tells_the_same():

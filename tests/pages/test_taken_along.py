@@ -47,9 +47,9 @@ def test_the_model_cards_numbers(link, core):
         assert overall.startswith(f"{gap(mean(lambda e: e.gaps.overall))} (95 %: ")
         local = mean(lambda e: e.gaps.local)
         worst = int(np.nanargmax(local))
-        told = rows["Worst client's gap, fair"][column]
-        assert told.startswith(f"{gap(local[worst])} (95 %: ")
-        assert told.endswith(
+        output = rows["Worst client's gap, fair"][column]
+        assert output.startswith(f"{gap(local[worst])} (95 %: ")
+        assert output.endswith(
             f"in {core.clients[worst]}, worst of {len(core.clients)}, "
             f"n = {mean(lambda e: e.counts.n_client)[worst]:,.0f}"
         )
@@ -66,9 +66,9 @@ def test_the_model_cards_numbers(link, core):
         after = core.mean(lambda e: e.gaps.local)[c]
         few = core.mean(lambda e: e.people.min(axis=(1, 2)))[c] < 10
         assert row[5] == f"{after:.2f}" or after < 0.01 or few
-    told = dict(settings)
-    assert f"{view.eps_local:g} in each" in told["Asked"]
-    assert told["Runs"] == ", ".join(map(str, view.seeds)) and told["Link"] == LINK
+    output = dict(settings)
+    assert f"{view.eps_local:g} in each" in output["Asked"]
+    assert output["Runs"] == ", ".join(map(str, view.seeds)) and output["Link"] == LINK
 
 
 def test_names_in_files_are_text(monkeypatch):

@@ -69,9 +69,9 @@ def test_what_explore_shows_is_the_cores(opened, looks):
 
 def test_it_says_so(opened):
     app = with_table(opened, TABLE.to_csv(index=False))
-    told = text_of(app)
-    assert "Cross-fitted: 400 people make the lottery" in told
-    assert "one of 3 models" in told and "120 test people are scored by all of them" in told
+    output = text_of(app)
+    assert "Cross-fitted: 400 people make the lottery" in output
+    assert "one of 3 models" in output and "120 test people are scored by all of them" in output
     assert people_of(app)["n"].sum() == 520
     assert "--prediction said --fold fold --row-id id" in command_of(app)
     view = own_view(app.session_state["own-set"], region="kernel")

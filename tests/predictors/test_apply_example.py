@@ -136,8 +136,8 @@ def test_every_kind_of_predictor_answers_as_predict_does(
         files = (tmp_path / "fair.json", tmp_path / "rows.parquet")
         out = tmp_path / "out.parquet"
         secret = () if salt is None else ("--salt-file", tmp_path / "salt")
-        told = run("predict", *files, *columns, "--row-id", "id", "--out", out, *secret)
-        assert told.code == 0, told.err
+        output = run("predict", *files, *columns, "--row-id", "id", "--out", out, *secret)
+        assert output.code == 0, output.err
         mine = []
         for row in rows.to_dict("records"):
             seen = [row[name] for name in looks[1]]

@@ -113,8 +113,8 @@ def test_people_whose_scores_are_neighbouring_floats_are_parted(low, label):
     solution = exact_program(people, "eo").solve(0.0, 0.0)
     assert solution.accuracy == pytest.approx(1.0)
     fair = ScorePredictor.from_solution(solution)
-    told = fair.chances(people.client, people.group, people.scores, people.predicted)
-    np.testing.assert_allclose(told, np.eye(2)[people.label], atol=1e-9)
+    output = fair.chances(people.client, people.group, people.scores, people.predicted)
+    np.testing.assert_allclose(output, np.eye(2)[people.label], atol=1e-9)
 
 
 @given(scored_people(labels=(2, 2)), st.sampled_from(["sp", "eop", "eo"]), epsilons, epsilons)

@@ -94,13 +94,13 @@ def test_what_it_is_not_found_for_is_said(tmp_path):
         without_chance(predictor_of(sure), sure.counts)
     path = synthetic(2, 2, 2, rows=900).write(tmp_path / "counts.json")
     asked = ("--notion", "eop", "--eps-local", "0.1", "--deterministic")
-    told = run("solve", path, *asked, "--out", tmp_path / "fair.json", "--json").json
-    assert told["deterministic"]["accuracy"] <= told["accuracy"] + 1e-9
-    assert told["deterministic"]["price"] == pytest.approx(
-        told["accuracy"] - told["deterministic"]["accuracy"]
+    output = run("solve", path, *asked, "--out", tmp_path / "fair.json", "--json").json
+    assert output["deterministic"]["accuracy"] <= output["accuracy"] + 1e-9
+    assert output["deterministic"]["price"] == pytest.approx(
+        output["accuracy"] - output["deterministic"]["accuracy"]
     )
     judged = run("evaluate", tmp_path / "fair.json", path, "--json").json
-    assert judged["accuracy"] == pytest.approx(told["deterministic"]["accuracy"])
+    assert judged["accuracy"] == pytest.approx(output["deterministic"]["accuracy"])
     said = " ".join(run("solve", path, *asked).out.split())
     assert "Without chance: accuracy" in said and "With the lottery:" in said
 

@@ -135,14 +135,14 @@ def test_a_mechanism_can_be_asked_for_by_what_it_really_spends(name, neighbours)
 
 
 def test_progress_is_told_and_nothing_to_do_is_refused():
-    told = []
+    output = []
 
     def on_progress(done, total):
-        told.append((done, total))
+        output.append((done, total))
 
     runs, twice = two_runs(), [Mechanism(epsilon=1)] * 2
     noise_study(runs, twice, "eo", **ASKED, draws=3, seed=0, on_progress=on_progress)
-    assert told == [(done, 6) for done in range(1, 7)]
+    assert output == [(done, 6) for done in range(1, 7)]
     with pytest.raises(InputError, match="at least one"):
         noise_study(runs, [], "eo", **ASKED, draws=3, seed=0)
     noisy = what_if(runs[0][0], Mechanism(epsilon=1), seed=0)

@@ -301,8 +301,8 @@ def test_no_statement_is_about_fewer_than_ten_people():
     ]
     assert people and min(people) >= 10
     said = " ".join(words_of(html_of(board)).text)
-    told = re.findall(r"n = ([\d,]+)|(\d+) (?:wo)?men (?:and|with|stand)", said)
-    assert told and min(int((a or b).replace(",", "")) for a, b in told) >= 10
+    output = re.findall(r"n = ([\d,]+)|(\d+) (?:wo)?men (?:and|with|stand)", said)
+    assert output and min(int((a or b).replace(",", "")) for a, b in output) >= 10
     few = [
         (harm.scopes[s], harm.groups[a])
         for s, a in np.argwhere(
@@ -343,18 +343,18 @@ def test_from_a_shell(option, results, tmp_path):
     path = Review("Which?", (option, other)).write(tmp_path / "review.json")
     report = tmp_path / "report.pdf"
     words = ["review", str(path), "--json", "--out", str(report)]
-    told = json.loads(CliRunner().invoke(cli, words, standalone_mode=False).stdout)
+    output = json.loads(CliRunner().invoke(cli, words, standalone_mode=False).stdout)
     board = board_of(results)
     for column in board.columns:
-        assert told["options"][column.name] == {
+        assert output["options"][column.name] == {
             title: column.cells[code].in_one_line for code, title in ROWS
         }
-    assert set(told) == {
+    assert set(output) == {
         *("format", "question", "verdict", "verdicts", "recommended", "reasons"),
         *("options", "out"),
     }
-    assert told["recommended"] is None and told["verdicts"]["B"]["word"] == "not met"
-    assert told["verdict"]["word"] == "not met" and told["verdict"]["why"]
+    assert output["recommended"] is None and output["verdicts"]["B"]["word"] == "not met"
+    assert output["verdict"]["word"] == "not met" and output["verdict"]["why"]
     assert report.read_bytes()[:5] == b"%PDF-"
     Review("Which?", (replace(option, sha256="0" * 64),)).write(path)
     ended = CliRunner().invoke(cli, ["review", str(path)], standalone_mode=False)

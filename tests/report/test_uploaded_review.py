@@ -53,12 +53,12 @@ def test_a_shell_gives_the_pages_numbers_from_the_file_and_the_table(table, peop
 
     results = [solve_option(one, table.experiment) for one in review.options]
     board = board_of(results, question="Which?")
-    told = json.loads(run("review", path, "--rows", people, "--json").out)["options"]
+    output = json.loads(run("review", path, "--rows", people, "--json").out)["options"]
     for column in board.columns:
-        assert list(told[column.name].values()) == [
+        assert list(output[column.name].values()) == [
             column.cells[code].in_one_line for code, _ in ROWS
         ]
-    first, second = (told[name]["Accuracy, unseen people"] for name in "AB")
+    first, second = (output[name]["Accuracy, unseen people"] for name in "AB")
     assert first != second
 
 
@@ -89,9 +89,9 @@ def test_counts_are_the_same_set_in_any_order(tmp_path):
     intake = experiment_from_counts(files)
     path = review_of(intake, 0.02).write(tmp_path / "review.json")
     given = [word for name, _ in files[::-1] for word in ("--rows", tmp_path / name)]
-    told = json.loads(run("review", path, *given, "--json").out)["options"]
+    output = json.loads(run("review", path, *given, "--json").out)["options"]
     reached = solve_option(review_of(intake, 0.02).options[0], intake.experiment).summary.reached
-    assert len(files) > 1 and told["A"]["Accuracy, unseen people"].startswith(
+    assert len(files) > 1 and output["A"]["Accuracy, unseen people"].startswith(
         f"{100 * reached.accuracy:.1f} %"
     )
 

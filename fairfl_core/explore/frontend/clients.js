@@ -79,7 +79,7 @@ function neighbour(chart, from, key) {
     return nearest === from ? null : nearest;
 }
 
-/* What is told of a client. */
+/* The lines of a client's tooltip. */
 function linesOf({ view, groups }, client) {
     const head = `${client.name} · ${people(client.n)}`;
     if (view === 'price') return [head, client.points === null ? 'cannot be told' : `${signed(client.points)} points of accuracy`];

@@ -146,19 +146,19 @@ function paintPictures(places, study, state, here, go, paint) {
 function paintDetails({ client, rows }, study, state, here) {
     const data = here && pictureOf(here, state.picture, state.label);
     const lines = data ? data.clients.map(one => linesOf(data, one)) : [];
-    rows.replaceChildren(...lines.map(([name, ...told]) => {
+    rows.replaceChildren(...lines.map(([name, ...texts]) => {
         const row = element('tr');
-        row.append(element('th', '', name), ...told.map(cell => element('td', '', cell)));
+        row.append(element('th', '', name), ...texts.map(cell => element('td', '', cell)));
         return row;
     }));
     client.replaceChildren();
     if (!here || state.client === null) return;
     const views = ['gaps', 'price', ...Object.keys(here.found).map(label => ['found', label])];
-    const told = views.flatMap(view => {
+    const texts = views.flatMap(view => {
         const own = pictureOf(here, ...[view].flat()), mine = own.clients.find(one => one.name === state.client);
         return mine ? linesOf(own, mine).slice(1).map(line => own.view === 'found' ? `${own.label} found, ${line}` : line) : [];
     });
-    client.append(element('h2', '', state.client), ...told.map(line => element('div', '', line)));
+    client.append(element('h2', '', state.client), ...texts.map(line => element('div', '', line)));
 }
 
 unpacked(document.getElementById('study').textContent).then(open);

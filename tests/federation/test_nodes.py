@@ -62,8 +62,11 @@ def nodes(tmp_path_factory):
     where = tmp_path_factory.mktemp("nodes") / "study"
     address = f"127.0.0.1:{free_port()}"
     folders = write_folders(where, study, address=address, people=dict.fromkeys(SIGNALS, table))
+    # Whoever runs the tests by nohup ignores SIGHUP, and so would all that is started from here.
+    ours = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     started = {name: (one, client(one)) for name, one in zip(SIGNALS, folders[1:], strict=True)}
     yield started
+    signal.signal(signal.SIGHUP, ours)
     for _, command in started.values():
         command.kill()
         command.communicate()

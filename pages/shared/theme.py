@@ -8,7 +8,11 @@ import streamlit as st
 from numpy.typing import NDArray
 from plotly.basedatatypes import BaseFigure
 
-GROUP_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")  # Okabe-Ito
+# Okabe-Ito; violet and olive in place of its black and yellow, which one of the two themes hides.
+GROUP_COLOURS = (
+    *("#0072B2", "#E69F00", "#009E73", "#CC79A7"),
+    *("#56B4E9", "#D55E00", "#9467BD", "#A89A00"),
+)
 SYMBOLS = ("circle", "diamond", "square", "triangle-up")
 GREY, AFTER, HERE = "#8a8a8a", "#0072B2", "#D55E00"
 LEGEND_ABOVE = {"orientation": "h", "y": 1.01, "yanchor": "bottom", "x": 0}

@@ -14,7 +14,7 @@ from pages.your_data import text
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7f7f7f", "#9b5de5")
 SIGNS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star", "hexagon")
-PATTERNS = ("", "/", ".", "x", "-", "|")  # beside the colours, which repeat after six
+PATTERNS = ("", "/", ".", "x", "-", "|")  # beside the colours, which repeat after eight
 MARK = "display: inline-block; width: 0.7em; height: 0.7em; background"
 MOST_KEYS = 6  # groups with a mark of their own; hovering tells the others
 NAMED = 15  # clients whose names have room below the bars

@@ -234,3 +234,11 @@ def test_a_picture_that_nobody_chose_stays_while_limits_move(regular):
     for key in ("Home", "End"):
         regular.changes(lambda key=key: regular.press(INSIDE, key))
         assert shown.first.inner_text() == first
+
+
+def test_each_of_eight_groups_has_a_colour_of_its_own(regular):
+    regular.open(**STATES | {"experiment": "public_coverage_sex_race", "picture": "found"})
+    legend = regular.page.locator(".st-key-clients-place .head svg")
+    drawn = legend.evaluate_all("all => all.map(one => one.style.getPropertyValue('--c'))")
+    colours = [colour for colour in drawn if colour.startswith("#")]
+    assert len(colours) == len(set(colours)) == 8

@@ -1,6 +1,6 @@
 /* Each client before and after: rows where there are few, columns where there are many, or tiles.
    emit('client', name) after a click or Enter on one. */
-const GROUPS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00'];
+const GROUPS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#9467bd', '#a89a00'];
 const SHADES = ['#e4eef6', '#9dbbd6', '#4f7fae', '#1f4a82', '#00224e'];
 const STATES = [
     'AK . . . . . . . . . . ME', '. . . . . . . . . . VT NH', '. WA ID MT ND MN IL WI MI NY RI MA', '. OR NV WY SD IA IN OH PA NJ CT .',

@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from fairfl_core.data import experiments  # noqa: E402
 from fairfl_core.data.scored import ScoredData  # noqa: E402
 from fairfl_core.lp.frontier import frontier  # noqa: E402
+from fairfl_core.lp.highs import FullSolver  # noqa: E402
 from fairfl_core.lp.program import FairnessProgram  # noqa: E402
-from fairfl_core.lp.solvers import FullSolver  # noqa: E402
 from research.paper.original_form import paper_form  # noqa: E402
 from tests.helpers.peers import fairlearn  # noqa: E402
 from tests.helpers.scored import exact_program  # noqa: E402

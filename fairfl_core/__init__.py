@@ -76,7 +76,7 @@ _ROOMS = {
 
 # Names of 0.2 that are no longer promised: where each still is, and what stands in its place.
 _OLD = {
-    "ExactProgram": ("lp.exact", "exact_program", 'FairnessProgram with region="exact"'),
+    "ExactProgram": ("lp.program", "exact_program", 'FairnessProgram with region="exact"'),
     "FairPredictor": ("predictors.answer_predictor", "FairPredictor", "Predictor"),
     "ScorePredictor": ("predictors.score_predictor", "ScorePredictor", "Predictor"),
     "ScoredPeople": ("data.scored", "ScoredData", "ScoredData"),

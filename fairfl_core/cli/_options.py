@@ -500,7 +500,7 @@ def read_program(
     takes_scores = region is None or region_kind(region).needs_scores
     more: dict[str, Any] = {"guarantee": asked.guarantee, "policy": asked.policy}
     if takes_scores and columns.is_unnamed and _is_histogram(source):
-        from fairfl_core.lp.exact.histograms import read_histogram
+        from fairfl_core.lp.histograms import read_histogram
 
         return FairnessProgram(read_histogram(source), asked.notion, region, **more)
     people: Any = None
@@ -515,7 +515,7 @@ def read_program(
 def _is_histogram(source: Path) -> bool:
     """Whether a file says that it holds histograms of scores."""
     from fairfl_core._io.files import read_json
-    from fairfl_core.lp.exact.histograms import FORMAT
+    from fairfl_core.lp.histograms import FORMAT
 
     if source.suffix != ".json":
         return False

@@ -50,7 +50,7 @@ def explore(
     """
     from fairfl_core._io.files import write_whole
     from fairfl_core.explore.file import About, explore_file
-    from fairfl_core.lp.limits import check_epsilon
+    from fairfl_core.lp.policy import check_epsilon
 
     if out.suffix != ".html":
         raise InputError(f"{out}: the file is HTML; give a name that ends in .html.")

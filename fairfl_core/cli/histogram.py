@@ -10,7 +10,7 @@ from fairfl_core.cli._shell import Json, print_json, say, with_options, working,
 
 if TYPE_CHECKING:
     from fairfl_core.data.scored import ScoredData
-    from fairfl_core.lp.exact.histograms import ScoreHistogram
+    from fairfl_core.lp.histograms import ScoreHistogram
 
 __all__ = ["histogram"]
 
@@ -46,7 +46,7 @@ def histogram(
     Example: `fairfl histogram scores.csv --client clinic --group sex
     --label diagnosis --scores no,yes --out histogram.json`
     """
-    from fairfl_core.lp.exact.histograms import write_histogram
+    from fairfl_core.lp.histograms import write_histogram
     from fairfl_core.privacy.mechanisms import Mechanism, names_note, release_histogram
 
     write_apart(out, *sources)
@@ -82,7 +82,7 @@ def _made(
 ) -> "tuple[ScoreHistogram, ScoredData | None]":
     """The histogram, and the people it was counted from if it was not joined of others."""
     from fairfl_core.errors import InputError
-    from fairfl_core.lp.exact.histograms import ScoreHistogram, join_histograms, read_histogram
+    from fairfl_core.lp.histograms import ScoreHistogram, join_histograms, read_histogram
 
     if all(path.suffix == ".json" for path in sources):
         return join_histograms([read_histogram(path) for path in sources]), None

@@ -73,7 +73,7 @@ def verify(
 def _evidence(path: Path) -> Any:
     """The counts as the checker reads them: a histogram becomes counts by score."""
     from fairfl_core._io.files import read_json
-    from fairfl_core.lp.exact.histograms import FORMAT, read_histogram
+    from fairfl_core.lp.histograms import FORMAT, read_histogram
     from fairfl_core.predictors.certificate import score_counts
 
     value = read_json(path)

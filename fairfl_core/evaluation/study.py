@@ -16,8 +16,7 @@ from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.evaluation.harm import Effect, Harm, effect_of, harm_of
 from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.verdict import Verdict, verdict_of
-from fairfl_core.lp.limits import EpsLocal
-from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.policy import EpsLocal, Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.load import predictor_of

@@ -27,7 +27,7 @@ from fairfl_core.federation.programs import run_job, wait_until_up
 from fairfl_core.federation.question import Question
 from fairfl_core.federation.study import Study
 from fairfl_core.federation.training_client import OwnRows
-from fairfl_core.lp.exact.histograms import ScoreHistogram
+from fairfl_core.lp.histograms import ScoreHistogram
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.training.data import Federation, scaled, scaler_of

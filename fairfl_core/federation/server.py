@@ -27,8 +27,8 @@ from fairfl_core.federation.question import Question
 from fairfl_core.federation.roster import Expected, Lost, Roster
 from fairfl_core.federation.scores import Names
 from fairfl_core.federation.wire import KINDS, HostileReply, WireMessage
-from fairfl_core.lp.exact.histograms import BINS, ScoreHistogram
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.histograms import BINS, ScoreHistogram
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.solution import Solution

@@ -21,9 +21,8 @@ from scipy import sparse
 
 from fairfl_core.budget import look
 from fairfl_core.errors import InfeasibleError
-from fairfl_core.lp.highs import HighsSolver
+from fairfl_core.lp.highs import FullSolver, HighsSolver, Solver
 from fairfl_core.lp.linear_program import LinearProgram
-from fairfl_core.lp.solvers import FullSolver, Solver
 
 __all__ = ["ConeSolver", "solve_conic"]
 

@@ -13,8 +13,8 @@ from fairfl_core._io.numbers import epsilon, percent
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InfeasibleError, InputError
 from fairfl_core.fairness.notions import Notion, number_or_none, spreads
-from fairfl_core.lp.limits import check_epsilon, eps_per_client
 from fairfl_core.lp.linear_program import LinearProgram
+from fairfl_core.lp.policy import check_epsilon, eps_per_client
 from fairfl_core.lp.program import FairnessProgram, solver_for
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from fairfl_core.lp.cone_solver import solve_conic
 from fairfl_core.lp.constraints.base import OVERALL, Constraints, Stacked
 from fairfl_core.lp.constraints.floors import FloorConstraints
 from fairfl_core.lp.linear_program import LinearProgram
-from fairfl_core.lp.rule_table import RuleTable
+from fairfl_core.lp.rules import RuleTable
 
 __all__ = ["Finder", "Infeasible", "explain_infeasible"]
 

@@ -11,8 +11,7 @@ from fairfl_core._io.names import listed
 from fairfl_core.errors import InputError, check_type
 from fairfl_core.fairness.notions import notion_kind
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.limits import check_epsilon
-from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.policy import Policy, check_epsilon
 
 __all__ = ["FORMAT", "PolicyFile", "today"]
 

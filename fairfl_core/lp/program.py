@@ -13,31 +13,27 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InfeasibleError, InputError, check_type
 from fairfl_core.fairness.notions import Notion, gaps, not_assessable
-from fairfl_core.lp.constraints.asked import constraints_for
+from fairfl_core.lp.column_generation import ColumnGeneration
+from fairfl_core.lp.constraints import constraints_for
 from fairfl_core.lp.constraints.base import NO_EPSILON, Constraints
 from fairfl_core.lp.constraints.margins import MarginConstraints
 from fairfl_core.lp.decomposition import Decomposition
-from fairfl_core.lp.exact.column_generation import Candidates, ColumnGeneration
-from fairfl_core.lp.exact.histograms import ScoreHistogram
-from fairfl_core.lp.exact.hull import mixable
-from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.limits import EpsLocal, check_epsilon, eps_per_client
-from fairfl_core.lp.linear_program import LinearProgram, Optimum
-from fairfl_core.lp.objective import Objective
-from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.highs import FullSolver, Solver
+from fairfl_core.lp.histograms import ScoreHistogram
+from fairfl_core.lp.hull import mixable
+from fairfl_core.lp.linear_program import LinearProgram, Objective, Optimum
+from fairfl_core.lp.policy import EpsLocal, Policy, check_epsilon, eps_per_client
 from fairfl_core.lp.rate_estimates import Measured, check_rates
-from fairfl_core.lp.regions import default_rates, default_region, region_kind
-from fairfl_core.lp.regions.base import FittedOn
+from fairfl_core.lp.regions import FittedOn, default_rates, default_region, region_kind
 from fairfl_core.lp.solution import Bound, Solution
-from fairfl_core.lp.solvers import FullSolver, Solver
 from fairfl_core.lp.utility import Achieved
 
 if TYPE_CHECKING:
     from fairfl_core.lp.infeasible import Infeasible
     from fairfl_core.lp.optimism import Sample
 
-__all__ = ["FairnessProgram", "solver_for"]
+__all__ = ["FairnessProgram", "exact_program", "solver_for"]
 
 Floats = NDArray[np.float64]
 _FEW = 8  # variables of a block that count for a program's size, at most
@@ -183,14 +179,12 @@ class FairnessProgram:
             )
             self.constraints = self._generation.constraints
             return
-        rules, table = self._rules.rules, self._rules.table
+        table = self._rules.table
         # Margins are concave in a rate, so that corners between others are no surer either.
         of_gaps = isinstance(self.constraints, MarginConstraints)
         of_gaps = of_gaps or self.constraints.constants_are_feasible
-        if isinstance(rules, ScoreRules) and of_gaps:
-            found = mixable(Candidates(rules, table), self.notion, self._objective.of(table))
-            rules, table = found.rules, found.table
-        self._listed = rules
+        if table.scores is not None and of_gaps:
+            table = mixable(table, self.notion, self._objective.of(table))
         self.linear_program = LinearProgram.of(
             self.constraints,
             table,
@@ -336,7 +330,7 @@ class FairnessProgram:
             with self._lock:
                 x, duals = self._own_solver().solve(eps_global, local)
             assert self.linear_program is not None
-            found = Optimum(self._listed, self.linear_program, x, duals)
+            found = Optimum(self.linear_program, x, duals)
         return self._solution(found, eps_global, local)
 
     def explain_infeasible(self, eps_global: float, local: Floats) -> "Infeasible":
@@ -351,7 +345,7 @@ class FairnessProgram:
         if self._generation is None:
             assert self.linear_program is not None
             return explain_infeasible(self.linear_program, self.counts, eps_global, local)
-        rows, table = self._constraints(), self._generation.tried.table
+        rows, table = self._constraints(), self._generation.tried
         none = np.zeros(len(table))
         return explain_infeasible(
             LinearProgram.of(rows, table, none, none),
@@ -380,10 +374,10 @@ class FairnessProgram:
         self._names = self._names or constraints.names(counts)
         own = np.asarray(counts.table, float)
         achieved = [self.policy.utility.achieved(part, counts) for part in (confusion, own)]
-        rules, more = found.rules, dict[str, Any]()
-        if isinstance(rules, ScoreRules):
+        rules, more = self._rules.rules, dict[str, Any]()
+        if found.program.rules.scores is not None:
             used = beta > 0
-            rules, beta = rules.take(used), beta[used]
+            rules, beta = found.program.rules.scores.take(used), beta[used]
             more = self._search(found, achieved[0])
         else:
             beta = beta.reshape(*counts.table.shape[:2], -1)
@@ -440,3 +434,8 @@ def solver_for(program: LinearProgram) -> Solver:
     if size >= _LARGE and Decomposition.serves(program):
         return Decomposition(program)
     return FullSolver(program)
+
+
+def exact_program(people: Any, notion: str = "eo", **more: Any) -> FairnessProgram:
+    """Build what `fairfl_core.ExactProgram` was in 0.2, which goes in the next release."""
+    return FairnessProgram(people, notion, "exact", **more)

@@ -19,7 +19,8 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
-    from fairfl_core.lp.exact.column_generation import Candidates, Pricing
+    from fairfl_core.lp.column_generation import Pricing
+    from fairfl_core.lp.rules import RuleTable
 
 __all__ = [
     "PSEUDO_ROWS",
@@ -71,15 +72,15 @@ class Measured:
     rates: str
     bytes_once: int | None = None
 
-    def listed(self) -> "Candidates":
+    def listed(self) -> "RuleTable":
         """Return the rules of two labels: the corners of every cell."""
-        from fairfl_core.lp.exact.hull import hull_rules
+        from fairfl_core.lp.hull import hull_rules
 
         return hull_rules(self)
 
     def pricing(self, *, full: bool) -> "list[Pricing]":
         """Return what finds rules of the scores."""
-        from fairfl_core.lp.exact.column_generation import by_scores
+        from fairfl_core.lp.column_generation import by_scores
 
         if self.rates == "scores":
             return [by_scores(self, full=full)]
@@ -92,7 +93,7 @@ class Measured:
             return self.bytes_once
         clients, groups, labels = self.counts.table.shape[:3]
         if labels == 2:
-            return int(_NUMBER * 2 * np.bincount(self.listed().table.client).max())
+            return int(_NUMBER * 2 * np.bincount(self.listed().client).max())
         tables = labels**2 * (clients if self.rates == "shrunk" else 1)
         return int(_NUMBER * groups * (labels**2 + rounds * (tables + rates + 1)))
 

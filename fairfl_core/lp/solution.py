@@ -16,29 +16,21 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.notions import Gaps, NotAssessable, Notion, gaps, number_or_none
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.rules import AnswerRules, RuleShare, ScoreRules
 from fairfl_core.lp.utility import Achieved
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairfl_core.lp.exact.rules import ScoreRules
     from fairfl_core.lp.optimism import Sample
-    from fairfl_core.lp.regions.answers import AnswerRules
+    from fairfl_core.lp.rules import AnswerRules, ScoreRules
 
-__all__ = ["FORMAT", "Bound", "RuleShare", "Solution"]
+__all__ = ["FORMAT", "Bound", "Solution"]
 
 FORMAT = "fairfl-solution/1"
 _HARDLY = 0.1
 _FEW = 100  # people of a client
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class RuleShare:
-    """One rule of a cell's lottery: what it does, for a person, and its share."""
-
-    rule: str
-    share: float
 
 
 @dataclass(frozen=True)
@@ -119,7 +111,7 @@ class Solution:
     price_local: Floats
     binding: tuple[str, ...]
     not_assessable: tuple[NotAssessable, ...]
-    rules: "AnswerRules | ScoreRules"
+    rules: AnswerRules | ScoreRules
     beta: Floats
     duals: Floats
     calibration: Calibration | None = None

@@ -16,11 +16,11 @@ from scipy.optimize import linprog
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
-from fairfl_core.lp.exact.histograms import ScoreHistogram
+from fairfl_core.lp.histograms import ScoreHistogram
 from fairfl_core.lp.linear_program import LinearProgram
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import Measured, measured
-from fairfl_core.lp.rule_table import RuleTable
+from fairfl_core.lp.rules import RuleTable
 from fairfl_core.predictors.verify_predictor import NotProvedError, counts_digest, read_problem
 
 __all__ = ["certify", "evidence_of", "score_counts"]

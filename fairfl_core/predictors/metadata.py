@@ -11,8 +11,7 @@ from fairfl_core._io.names import check_names
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import number_or_none
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.limits import check_epsilon
-from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.policy import Policy, check_epsilon
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.verify_predictor import fingerprint
 

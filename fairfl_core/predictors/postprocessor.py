@@ -23,8 +23,7 @@ from fairfl_core.data.grouping import Grouping, cross
 from fairfl_core.data.scored import ScoredData, check_scores
 from fairfl_core.errors import InputError
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.limits import EpsLocal
-from fairfl_core.lp.policy import Policy
+from fairfl_core.lp.policy import EpsLocal, Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.model_scores import (

@@ -16,9 +16,9 @@ from fairfl_core.data.answers import Answers, BetweenCuts, Ranks
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
-from fairfl_core.lp.exact.bins import BinRules, ScoreBins
-from fairfl_core.lp.exact.rules import ScoreRules
+from fairfl_core.lp.bins import BinRules, ScoreBins
 from fairfl_core.lp.rate_estimates import RATES
+from fairfl_core.lp.rules import ScoreRules
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.metadata import heading_of, read_heading
 from fairfl_core.predictors.predictor import People, Predictor

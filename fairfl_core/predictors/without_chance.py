@@ -11,10 +11,9 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InfeasibleError, InputError, SolveError
 from fairfl_core.fairness.notions import Notion, gaps, number_or_none
-from fairfl_core.lp.constraints.asked import constraints_for
-from fairfl_core.lp.exact.rules import ScoreRules
+from fairfl_core.lp.constraints import constraints_for
 from fairfl_core.lp.regions import region_kind
-from fairfl_core.lp.rule_table import RuleTable
+from fairfl_core.lp.rules import RuleTable, ScoreRules
 from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.metadata import Reached
 from fairfl_core.predictors.predictor import Predictor

@@ -18,7 +18,7 @@ from fairfl_core._io.names import as_name, check_names, listed, positions
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.errors import InputError, extra
-from fairfl_core.lp.exact.histograms import ScoreHistogram
+from fairfl_core.lp.histograms import ScoreHistogram
 
 MECHANISMS = ("histogram", "paper")
 NEIGHBOURS = ("replace-one", "add-remove")

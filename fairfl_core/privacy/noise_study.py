@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion, gaps
-from fairfl_core.lp.limits import EpsLocal, eps_per_client
+from fairfl_core.lp.policy import EpsLocal, eps_per_client
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import counts_by
 from fairfl_core.lp.regions import AnswerRules

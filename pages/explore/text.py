@@ -19,7 +19,7 @@ from fairfl_core.explore import text as core
 from fairfl_core.fairness.notions import NotAssessable
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor
-from fairfl_core.lp.solution import RuleShare
+from fairfl_core.lp.rules import RuleShare
 from fairfl_core.monitoring.plan import Plan
 from fairfl_core.report import text as asked_text
 from pages.shared import text

@@ -17,7 +17,7 @@ import pytest
 from fairfl_core.data import experiments
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import FairflError
-from fairfl_core.lp.exact.histograms import ScoreHistogram, read_histogram, write_histogram
+from fairfl_core.lp.histograms import ScoreHistogram, read_histogram, write_histogram
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.utility import BALANCED

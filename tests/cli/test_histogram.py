@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.lp.exact.histograms import ScoreHistogram
+from fairfl_core.lp.histograms import ScoreHistogram
 from fairfl_core.lp.program import FairnessProgram
 from tests.cli.refusing import refused
 from tests.cli.running import make_files, people, run

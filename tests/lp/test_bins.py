@@ -11,8 +11,8 @@ from scipy.optimize import linprog
 
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.errors import InfeasibleError, InputError
-from fairfl_core.lp.exact import bins as score_bins
-from fairfl_core.lp.exact.bins import ScoreBins
+from fairfl_core.lp import bins as score_bins
+from fairfl_core.lp.bins import ScoreBins
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram

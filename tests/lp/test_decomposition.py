@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairfl_core.lp import batched_simplex, decomposition
+from fairfl_core.lp import decomposition
 from fairfl_core.lp.decomposition import Decomposition
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.highs import FullSolver
 from fairfl_core.lp.linear_program import LinearProgram
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.lp.solvers import FullSolver
 from fairfl_core.lp.utility import BALANCED
 from tests.helpers.oracles import optimum
 from tests.helpers.scored import exact_program, scored_network, scored_people
@@ -167,12 +167,10 @@ def apart_and_whole(labels=2):
     return whole.objective, Decomposition(whole), FullSolver(whole)
 
 
-@pytest.mark.parametrize(
-    ("where", "limit"), [(batched_simplex, "_MOST_PIVOTS"), (decomposition, "_MOST_ROUNDS")]
-)
-def test_what_does_not_settle_apart_is_solved_whole(monkeypatch, where, limit):
+@pytest.mark.parametrize("limit", ["_MOST_PIVOTS", "_MOST_ROUNDS"])
+def test_what_does_not_settle_apart_is_solved_whole(monkeypatch, limit):
     _, apart, whole = apart_and_whole()
-    monkeypatch.setattr(where, limit, 1)
+    monkeypatch.setattr(decomposition, limit, 1)
     local = np.full(40, 0.02)
     for one, other in zip(apart.solve(0.01, local), whole.solve(0.01, local), strict=True):
         np.testing.assert_array_equal(one, other)

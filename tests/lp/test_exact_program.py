@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion, gaps
-from fairfl_core.lp.exact.column_generation import by_scores
-from fairfl_core.lp.exact.rules import ScoreRules
+from fairfl_core.lp.column_generation import by_scores
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.highs import FullSolver
 from fairfl_core.lp.linear_program import LinearProgram
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import counted, measured
-from fairfl_core.lp.solvers import FullSolver
+from fairfl_core.lp.rules import ScoreRules
 from fairfl_core.lp.utility import Utility
 from tests.helpers.peers import by_all_cuts, by_person, fairlearn, logofair
 from tests.helpers.scored import as_people, exact_program, scored_network, scored_people
@@ -252,9 +252,9 @@ def test_offsets_are_swept_to_their_best_place():
     gain = np.random.default_rng(0).normal(0, 1, (2, 2, 3, 3))
     found = by_scores(points, full=True, refine=True)(gain)
     flat = gain.reshape(4, 3, 3)
-    value = np.einsum("pyk,pyk->p", flat, found.table.confusion)
+    value = np.einsum("pyk,pyk->p", flat, found.confusion)
     for shift in np.linspace(-1, 1, 81):  # the last label was swept last: none is better
-        rules = found.rules
+        rules = found.scores
         moved = ScoreRules.of_scores(
             rules.client, rules.group, rules.weights, rules.b + shift * np.eye(3)[2]
         )
@@ -262,5 +262,5 @@ def test_offsets_are_swept_to_their_best_place():
         worth = np.bincount(points.cell, flat[points.cell, people.label, answer], minlength=4)
         assert (worth <= value + 1e-9).all()
     trusted = by_scores(points, full=True)(gain)
-    assert not trusted.rules.b.any()  # what the gain says of scores says all
-    assert (value >= np.einsum("pyk,pyk->p", flat, trusted.table.confusion) - 1e-9).all()
+    assert not trusted.scores.b.any()  # what the gain says of scores says all
+    assert (value >= np.einsum("pyk,pyk->p", flat, trusted.confusion) - 1e-9).all()

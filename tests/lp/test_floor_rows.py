@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import beta, norm
 
 from fairfl_core.lp.constraints.floors import FloorConstraints
-from fairfl_core.lp.exact.hull import hull_rules
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.hull import hull_rules
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import measured
@@ -49,7 +49,7 @@ def above(hits, n, proof, tail, **how):
 def test_a_row_holds_the_lower_end_of_every_rules_recognition(people, region, proof, scope):
     cuts = region == "exact"
     if cuts:
-        columns = hull_rules(measured(people, "labels")).table
+        columns = hull_rules(measured(people, "labels"))
     else:
         columns = FairnessProgram(people, "eop", region).linear_program.rules
     guarantee = Guarantee(0.9, scope, proof)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.lp.exact.histograms import ScoreHistogram
+from fairfl_core.lp.histograms import ScoreHistogram
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.load import predictor_of
 from fairfl_core.predictors.score_predictor import ScorePredictor

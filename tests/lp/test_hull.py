@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairfl_core.lp.exact.hull import hull_rules, lower_chain
+from fairfl_core.lp.hull import hull_rules, lower_chain
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, measured
 from tests.helpers.scored import scored_people
 
@@ -53,7 +53,7 @@ def test_a_corner_where_many_points_stand_on_each_other_stays():
 @settings(max_examples=20)
 @given(scored_people(labels=(2, 2)))
 def test_no_cut_of_a_cell_lies_outside_of_its_corners(rates, people):
-    columns = hull_rules(measured(people, rates)).table
+    columns = hull_rules(measured(people, rates))
     for cell in range(len(people.clients) * len(people.groups)):
         points = _all_cuts(people, cell, rates)
         corners = columns.confusion[columns.block == cell][:, :, 1]

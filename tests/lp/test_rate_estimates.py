@@ -11,7 +11,7 @@ from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import run_study
-from fairfl_core.lp.exact.column_generation import by_scores
+from fairfl_core.lp.column_generation import by_scores
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, counted, measured, shrink
 from fairfl_core.lp.regions import default_rates
@@ -74,7 +74,7 @@ def test_pricing_shrinks_rules_as_counts_are_shrunk():
     gain = np.broadcast_to(np.eye(3), (3, 2, 3, 3))
     priced = by_scores(points, full=False)(gain)
     np.testing.assert_allclose(
-        priced.table.confusion.reshape(points.counts.table.shape), points.counts.table, atol=1e-9
+        priced.confusion.reshape(points.counts.table.shape), points.counts.table, atol=1e-9
     )
     assert PSEUDO_ROWS == 100
 

@@ -11,9 +11,9 @@ from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.highs import FullSolver
 from fairfl_core.lp.linear_program import LinearProgram
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.lp.solvers import FullSolver
 from tests.helpers.scored import scored_network
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region
 

@@ -15,11 +15,10 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InfeasibleError
-from fairfl_core.lp.exact import exact_program
-from fairfl_core.lp.exact.histograms import ScoreHistogram
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.histograms import ScoreHistogram
 from fairfl_core.lp.policy import Floor, Policy, parse_limit
-from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.program import FairnessProgram, exact_program
 from fairfl_core.lp.utility import BALANCED, Utility
 from fairfl_core.predictors.certificate import score_counts
 from fairfl_core.predictors.load import predictor_from_json, predictor_of

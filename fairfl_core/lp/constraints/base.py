@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.lp.rule_table import RuleTable
+from fairfl_core.lp.rules import RuleTable
 
 __all__ = [
     "NO_EPSILON",

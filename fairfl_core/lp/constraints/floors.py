@@ -9,10 +9,10 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.intervals import clopper_pearson, normal_quantile
 from fairfl_core.fairness.notions import Notion, Rate
 from fairfl_core.lp.constraints.base import NO_EPSILON, Entries, RateConstraints, joined
-from fairfl_core.lp.constraints.widths import Widths, binomial_widths, proved_widths
+from fairfl_core.lp.constraints.margins import Widths, binomial_widths, proved_widths
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor
-from fairfl_core.lp.rule_table import RuleTable
+from fairfl_core.lp.rules import RuleTable
 
 __all__ = ["FloorConstraints"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.constraints.base import NO_EPSILON, OVERALL, Constraints, Entries, joined
-from fairfl_core.lp.rule_table import RuleTable
+from fairfl_core.lp.rules import RuleTable
 
 __all__ = ["UnknownGroupConstraints"]
 

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 
 from fairfl_core.fairness import notions
 from fairfl_core.lp import regions
-from fairfl_core.lp.regions import base
 from tests.helpers.own_kinds.equal_misses import EqualMisses
 from tests.helpers.own_kinds.keep_or_turn import KeepOrTurn
 
@@ -20,4 +19,4 @@ def registered() -> Iterator[None]:
         yield
     finally:
         notions._KINDS.pop(EqualMisses.name)
-        base._KINDS.pop(KeepOrTurn.name)
+        regions._KINDS.pop(KeepOrTurn.name)

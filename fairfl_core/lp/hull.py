@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.exact.column_generation import Candidates
-from fairfl_core.lp.exact.rules import ScoreRules
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, Measured
+from fairfl_core.lp.rules import RuleTable, ScoreRules
 
 __all__ = ["hull_rules", "lower_chain", "mixable"]
 
@@ -34,7 +33,7 @@ _ALIKE = 1e-9  # people: points closer than this to a line are on it
 _ROUNDING = 1e-12  # how far above a line, in its length, a point surely is above it
 
 
-def hull_rules(measured: Measured) -> Candidates:
+def hull_rules(measured: Measured) -> RuleTable:
     """Return the corners of every cell: the model's answer, the constants, and cuts of the score.
 
     They are the same for every notion, policy and confidence, and are kept with the people.
@@ -44,10 +43,10 @@ def hull_rules(measured: Measured) -> Candidates:
     return _known[measured]
 
 
-_known: "WeakKeyDictionary[Measured, Candidates]" = WeakKeyDictionary()
+_known: "WeakKeyDictionary[Measured, RuleTable]" = WeakKeyDictionary()
 
 
-def _all_corners(measured: Measured) -> Candidates:
+def _all_corners(measured: Measured) -> RuleTable:
     """List the hulls cell by cell: rules of answers first, then cuts."""
     table = np.asarray(measured.counts.table, float).reshape(-1, 2, 2)
     groups = len(measured.counts.groups)
@@ -61,7 +60,7 @@ def _all_corners(measured: Measured) -> Candidates:
     people = table.sum(axis=2)[cell[chosen]]
     got = np.clip(second[chosen], 0.0, people)
     confusion = np.stack([people - got, got], axis=2)
-    return Candidates.of(rules.take(chosen), confusion, kept[chosen], groups)
+    return rules.take(chosen).table(confusion, kept[chosen], groups)
 
 
 def _turned_answers(table: Floats, groups: int) -> tuple[ScoreRules, Floats, Floats]:
@@ -349,15 +348,14 @@ def _distinct(cell: Ints, cut: Ints) -> tuple[Ints, Ints]:
     return np.divmod(key[np.append(True, key[1:] > key[:-1])[: len(key)]], width)
 
 
-def mixable(found: Candidates, notion: Notion, objective: Floats) -> Candidates:
+def mixable(table: RuleTable, notion: Notion, objective: Floats) -> RuleTable:
     """Return the corners that a program of nothing but the notion's gaps can use.
 
     Where it has one rate, a cell's corner is a point (rate, objective), and only corners of the
     upper hull are ever mixed. The model's answer and the constants are kept in any case.
     """
-    table = found.table
     if len(notion.rates) > 1:
-        return found
+        return table
     counted = notion.answered(table.confusion)[:, 0]
     order = np.lexsort((-objective, counted, table.block))
     block, x = table.block[order], counted[order]
@@ -366,4 +364,4 @@ def mixable(found: Candidates, notion: Notion, objective: Floats) -> Candidates:
     corner = lower_chain(table.block[order], counted[order], -objective[order])
     chosen = table.keeps | ~np.isnan(table.known).any(axis=1)
     chosen[order[corner]] = True
-    return found.take(chosen)
+    return table.take(chosen)

@@ -10,9 +10,7 @@ At the duals of the master program answering k to a person with label y in cell 
 G[c, a, y, k] (`gain`). The best rule of a cell maximises the sum of that over its people.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,22 +20,12 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InfeasibleError
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.constraints.base import Constraints
-from fairfl_core.lp.exact.rules import ScoreRules
-from fairfl_core.lp.highs import HighsSolver
-from fairfl_core.lp.linear_program import LinearProgram, Optimum
-from fairfl_core.lp.objective import Objective
+from fairfl_core.lp.highs import HighsSolver, highs_solver
+from fairfl_core.lp.linear_program import LinearProgram, Objective, Optimum
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, Measured
-from fairfl_core.lp.rule_table import RuleTable
-from fairfl_core.lp.solvers import highs_solver
+from fairfl_core.lp.rules import RuleTable, ScoreRules
 
-__all__ = [
-    "Candidates",
-    "ColumnGeneration",
-    "Pricing",
-    "answer_rules",
-    "by_scores",
-    "first_rules",
-]
+__all__ = ["ColumnGeneration", "Pricing", "by_scores", "first_rules"]
 
 _HELPS = 1e-9  # a rule's reduced value, in units of a mean cell, above which it is added
 _KERNEL = 1e-8  # accuracy that rules of the kernel may still promise at the end
@@ -47,54 +35,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """Rules of scores with what each does in its cell.
-
-    Attributes
-    ----------
-    rules : ScoreRules
-    table : RuleTable
-    """
-
-    rules: ScoreRules
-    table: RuleTable
-
-    def __len__(self) -> int:
-        return len(self.rules)
-
-    @classmethod
-    def of(cls, rules: ScoreRules, confusion: Floats, kept: Floats, groups: int) -> "Candidates":
-        """Rules by what they do to their cells' people, of whom `kept` keep their answer."""
-        table = RuleTable(
-            client=rules.client,
-            group=rules.group,
-            block=rules.client * groups + rules.group,
-            span=np.ones(len(rules), np.int64),
-            confusion=confusion,
-            kept=kept,
-            keeps=(rules.answers == np.arange(rules.answers.shape[1])).all(axis=1),
-            known=rules.known,
-        )
-        return cls(rules, table)
-
-    def take(self, chosen: NDArray[Any]) -> "Candidates":
-        """Some of them."""
-        return Candidates(self.rules.take(chosen), self.table.take(chosen))
-
-    @classmethod
-    def join(cls, parts: Sequence["Candidates"]) -> "Candidates":
-        """All of several lists."""
-        return cls(
-            ScoreRules.join([part.rules for part in parts]),
-            RuleTable.join([part.table for part in parts]),
-        )
+Pricing = Callable[[Floats], RuleTable]  # gain (clients, groups, labels, labels) -> one a cell
 
 
-Pricing = Callable[[Floats], Candidates]  # gain (clients, groups, labels, labels) -> one a cell
-
-
-def answer_rules(counts: ClientCounts, answers: Ints) -> Candidates:
+def _of_answers(counts: ClientCounts, answers: Ints) -> RuleTable:
     """Rules of answers, `answers` (clients, groups, labels): measured by the counts alone."""
     clients, groups, labels = answers.shape
     table = np.asarray(counts.table, float)
@@ -103,18 +47,18 @@ def answer_rules(counts: ClientCounts, answers: Ints) -> Candidates:
     kept = np.einsum("cayj,cajj->ca", table, response)
     client, group = np.divmod(np.arange(clients * groups), groups)
     rules = ScoreRules.of_answers(client, group, answers.reshape(-1, labels))
-    return Candidates.of(rules, confusion.reshape(-1, labels, labels), kept.ravel(), groups)
+    return rules.table(confusion.reshape(-1, labels, labels), kept.ravel(), groups)
 
 
-def first_rules(measured: Measured) -> Candidates:
+def first_rules(measured: Measured) -> RuleTable:
     """Return the model's answer and the constants in every cell."""
     clients, groups, labels = measured.counts.table.shape[:3]
     keep = np.arange(labels)
     first = [keep, *(np.full(labels, k) for k in range(labels))]
     parts = [
-        answer_rules(measured.counts, np.tile(answers, (clients, groups, 1))) for answers in first
+        _of_answers(measured.counts, np.tile(answers, (clients, groups, 1))) for answers in first
     ]
-    return Candidates.join(parts)
+    return RuleTable.join(parts)
 
 
 class ColumnGeneration:
@@ -156,7 +100,7 @@ class ColumnGeneration:
         found, tried = self._generate(eps_global, eps_local, self._first)
         if found is None:
             _, wide = self._generate(1.0, np.ones(len(eps_local)), self._first)
-            found, tried = self._generate(eps_global, eps_local, Candidates.join([tried, wide]))
+            found, tried = self._generate(eps_global, eps_local, RuleTable.join([tried, wide]))
         if found is None:
             self.tried = tried
             raise InfeasibleError
@@ -169,14 +113,14 @@ class ColumnGeneration:
     def find(self, constraints: Constraints, duals: Floats, paid: Floats) -> RuleTable | None:
         """Return rules that would help at the duals of relaxed limits; see `infeasible`."""
         gain = constraints.gains(duals)
-        new = Candidates.join([price(gain) for price in self._pricing])
-        cell = (new.table.client, new.table.group)
-        value = np.einsum("pyk,pyk->p", gain[cell], new.table.confusion)
+        new = RuleTable.join([price(gain) for price in self._pricing])
+        cell = (new.client, new.group)
+        value = np.einsum("pyk,pyk->p", gain[cell], new.confusion)
         new = new.take(value + paid.reshape(gain.shape[:2])[cell] > _HELPS)
         if not len(new):
             return None
-        self.tried = Candidates.join([self.tried, new])
-        return new.table
+        self.tried = RuleTable.join([self.tried, new])
+        return new
 
     def _program(self, rules: RuleTable) -> LinearProgram:
         objective = self._objective.of(rules), self._objective.tie_break(rules)
@@ -195,13 +139,13 @@ class ColumnGeneration:
         solver.add_columns(-self._objective.of(rules), matrix, order)
 
     def _generate(
-        self, eps_global: float, eps_local: Floats, first: Candidates
-    ) -> tuple[Optimum | None, Candidates]:
+        self, eps_global: float, eps_local: Floats, first: RuleTable
+    ) -> tuple[Optimum | None, RuleTable]:
         """Ask for rules until none promises more: the optimum, if there is one, and all rules."""
-        found, program = [first], self._program(first.table)
+        found, program = [first], self._program(first)
         solver, auxiliary = highs_solver(program), program.auxiliary
         _, duals = solver.solve(*program.limits(eps_global, eps_local))
-        place = int(np.bincount(first.table.block).max())
+        place = int(np.bincount(first.block).max())
         rounds = 0
         while True:
             gain, paid = self._gains(duals)
@@ -213,17 +157,16 @@ class ColumnGeneration:
                 break
             for new in helpful:
                 found.append(new)
-                self._add(solver, new.table, place)
+                self._add(solver, new, place)
                 place += 1
             _, duals = solver.solve(warm=True)
         x = solver.break_ties()
-        every = Candidates.join(found)
+        every = RuleTable.join(found)
         if (x[:auxiliary] * self.constraints.auxiliary_costs).sum() > _UNMET:
             return None, every
         best = self._pricing[0](gain)
         missing = self._promised(self._value(best, gain, paid))
-        program = self._program(every.table)
-        return Optimum(every.rules, program, x, duals, rounds, missing), every
+        return Optimum(self._program(every), x, duals, rounds, missing), every
 
     def _gains(self, duals: Floats) -> tuple[Floats, Floats]:
         """Return the reduced value of each answer to each label in each cell, and the cell's dual."""
@@ -231,17 +174,17 @@ class ColumnGeneration:
         gain = self.constraints.gains(duals[:many]) + self._objective.gain_in_units
         return gain, duals[many:].reshape(gain.shape[:2])
 
-    def _value(self, new: Candidates, gain: Floats, paid: Floats) -> Floats:
+    def _value(self, new: RuleTable, gain: Floats, paid: Floats) -> Floats:
         """The reduced value of each rule: what a whole cell under it would add."""
-        cell = (new.table.client, new.table.group)
-        value = np.einsum("pyk,pyk->p", gain[cell], new.table.confusion)
-        return np.asarray(value + self._objective.bonus(new.table) + paid[cell])
+        cell = (new.client, new.group)
+        value = np.einsum("pyk,pyk->p", gain[cell], new.confusion)
+        return np.asarray(value + self._objective.bonus(new) + paid[cell])
 
     def _promised(self, values: Floats) -> float:
         """The utility that rules of these reduced values, one a cell, could add at most."""
         return float(np.maximum(values, 0.0).sum() * self._objective.utility_per_unit)
 
-    def _ask(self, gain: Floats, paid: Floats) -> tuple[list[Candidates], bool]:
+    def _ask(self, gain: Floats, paid: Floats) -> tuple[list[RuleTable], bool]:
         """Ask every cell for a rule: those that help, and whether it is time to stop."""
         asked = [price(gain) for price in self._pricing]
         values = [self._value(new, gain, paid) for new in asked]
@@ -252,10 +195,10 @@ class ColumnGeneration:
         enough = self._promised(np.max(values, axis=0)) <= self._gap and not below
         return helpful, enough or not helpful
 
-    def _kernel(self, gain: Floats) -> Candidates:
+    def _kernel(self, gain: Floats) -> RuleTable:
         """The best rule of answers in each cell: for each answer of the model the best one."""
         gained = np.einsum("cayj,cayk->cajk", self._counts.table, gain, optimize=True)
-        return answer_rules(self._counts, gained.argmax(axis=3))
+        return _of_answers(self._counts, gained.argmax(axis=3))
 
 
 # ------------------------------------------------------------------- which rule to try next
@@ -274,7 +217,7 @@ def by_scores(measured: Measured, *, full: bool, refine: bool = False) -> Pricin
     client, group = np.divmod(np.arange(cells), groups)
     one = np.eye(labels)
 
-    def price(gain: Floats) -> Candidates:
+    def price(gain: Floats) -> RuleTable:
         gain = gain.reshape(cells, labels, labels)
         size = np.maximum(np.abs(gain).max(axis=(1, 2), keepdims=True), 1e-300)
         weights, b = gain / size, np.zeros((cells, labels))
@@ -290,7 +233,7 @@ def by_scores(measured: Measured, *, full: bool, refine: bool = False) -> Pricin
         kept = np.bincount(measured.cell, keeps, minlength=cells).astype(float)
         if measured.rates == "shrunk":
             confusion = _shrunk(confusion, _on_the_group(rules, measured, groups))
-        return Candidates.of(rules, confusion, kept, groups)
+        return rules.table(confusion, kept, groups)
 
     return price
 

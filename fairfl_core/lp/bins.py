@@ -20,10 +20,11 @@ from fairfl_core.data.counts import ClientCounts, count_people
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS
-from fairfl_core.lp.regions.answers import AnswerRules
+from fairfl_core.lp.rules import AnswerRules
 
 if TYPE_CHECKING:
-    from fairfl_core.lp.solution import RuleShare, Solution
+    from fairfl_core.lp.rules import RuleShare
+from fairfl_core.lp.solution import Solution
 
 __all__ = ["BINS", "BinRules", "ScoreBins"]
 
@@ -201,7 +202,7 @@ class BinRules(AnswerRules):
 
     def lottery_of(self, found: "Solution", client: int, group: int) -> list["RuleShare"]:
         """Return where the second label is answered, and how often there; the likeliest first."""
-        from fairfl_core.lp.solution import RuleShare
+        from fairfl_core.lp.rules import RuleShare
 
         there = np.flatnonzero(self.bins.there[client])
         chance = self.chances(found.beta)[client, there]

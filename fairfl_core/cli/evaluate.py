@@ -90,7 +90,7 @@ def evaluate(
     """
     from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
     from fairfl_core.evaluation.evaluation import evaluate as judge
-    from fairfl_core.evaluation.gate import PASSED, Gate
+    from fairfl_core.evaluation.verdict import PASSED, Gate
     from fairfl_core.lp.policy_file import PolicyFile
     from fairfl_core.lp.utility import Achieved
     from fairfl_core.predictors.load import read_predictor
@@ -271,10 +271,11 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
     print_table(f"{fair.notion}, {fair.region}", list(columns), rows)
     if evaluation.unknown is not None:
-        (_, most), (least, largest) = evaluation.unknown
+        low, high = evaluation.unknown
         say(
             "Whatever groups the rows without one have, the overall gap is between "
-            f"{number(least)} and {number(largest)}, a client's at most {number(np.nanmax(most))}."
+            f"{number(low[0])} and {number(high[0])}, a client's at most "
+            f"{number(np.nanmax(high[1:]))}."
         )
     for sentence in counts.remarks():
         say(sentence)

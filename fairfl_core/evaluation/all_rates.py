@@ -27,7 +27,6 @@ from fairfl_core.evaluation.before_after import (
     Shares,
     assessable,
     run_mean,
-    scopes,
     with_overall,
 )
 from fairfl_core.evaluation.evaluation import Evaluation
@@ -235,7 +234,7 @@ def all_rates_of(evaluations: Sequence[Evaluation]) -> AllRates:
     others = [y for y in range(len(counts.labels)) if y != first]
     labels = [first, *(others if len(counts.labels) > 2 else [])]
     measures = [Measure(name, counts.labels[y]) for y in labels for name in MEASURES]
-    names = scopes(evaluations[0]), counts.groups
+    names = evaluations[0].scopes, counts.groups
     have = [with_overall(one.counts.n_label) for one in evaluations]
     everyone = [np.broadcast_to(part.sum(axis=2, keepdims=True), part.shape) for part in have]
     return AllRates(
@@ -278,7 +277,10 @@ def _notion(name: str, evaluations: Sequence[Evaluation]) -> list[NotionGap]:
     """A notion's gaps before and after, overall and in each client."""
     notion = Notion.of(name, evaluations[0].counts.labels, evaluations[0].counts.favourable)
     after = [replace(one, notion=notion) for one in evaluations]
-    (was, was_low, was_high), (now, low, high) = map(_gaps, ([one.before for one in after], after))
+    (was, was_low, was_high), (now, low, high) = (
+        run_mean([(one.scoped.gap, *one.gap_limits) for one in runs])
+        for runs in ([one.before for one in after], after)
+    )
     least = (now - was) - np.hypot(now - low, was_high - was)
     most = (now - was) + np.hypot(high - now, was - was_low)
     return [
@@ -293,17 +295,8 @@ def _notion(name: str, evaluations: Sequence[Evaluation]) -> list[NotionGap]:
             change_high=float(most[s]),
             noisy=evaluations[0].counts.has_noise,
         )
-        for s, client in enumerate(scopes(evaluations[0]))
+        for s, client in enumerate(evaluations[0].scopes)
     ]
-
-
-def _gaps(runs: Sequence[Evaluation]) -> Floats:
-    """Gaps and their limits, overall and in each client, mean over runs: (3, scopes)."""
-    found = []
-    for one in runs:
-        overall = one.gaps.overall, *one.global_interval
-        found.append(np.column_stack([overall, (one.gaps.local, *one.local_interval)]))
-    return run_mean(found)
 
 
 # ------------------------------------------------------------------- impact ratios

@@ -8,18 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
 from fairfl_core.fairness.intervals import normal_quantile, wilson
 
 Floats = NDArray[np.float64]
 Counted = tuple[Floats, Floats]  # people a share counts, and people it is a share of
 _NOBODY = 1e-9  # expected people: what a lottery never answers is only nearly none in sums
-_Z = normal_quantile(1 - (1 - LEVEL) / 2)
-
-
-def scopes(evaluation: Evaluation) -> tuple[str | None, ...]:
-    """Where shares are reported: overall (None) first, then in each client."""
-    return None, *evaluation.counts.clients
+LEVEL = 0.95  # of all intervals
+Z = normal_quantile(1 - (1 - LEVEL) / 2)
 
 
 def with_overall(by_client: NDArray[Any]) -> Floats:
@@ -47,7 +42,7 @@ class Shares:
         for counted, people in runs:
             there = people > _NOBODY
             share = np.divide(counted, people, out=np.zeros_like(people), where=there).clip(0, 1)
-            parts = (share, people, *wilson(share, people, _Z))
+            parts = (share, people, *wilson(share, people, Z))
             found.append([np.where(there, part, np.nan) for part in parts])
         share, n, low, high = run_mean(found)
         return cls(share, np.nan_to_num(n), low, high)

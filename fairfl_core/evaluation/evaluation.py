@@ -13,12 +13,12 @@ from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.errors import InputError, check_type
+from fairfl_core.evaluation.before_after import LEVEL, Z, with_overall
 from fairfl_core.fairness.intervals import (
     at_once,
     expected_gap,
     gap_bounds,
     gap_interval,
-    normal_quantile,
     rate_bounds,
     wilson,
 )
@@ -26,9 +26,9 @@ from fairfl_core.fairness.notions import (
     Gaps,
     NotAssessable,
     Notion,
-    gaps,
     not_assessable,
     number_or_none,
+    spread,
 )
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from fairfl_core.evaluation.verdict import Verdict
     from fairfl_core.lp.policy_file import PolicyFile
 
-LEVEL = 0.95
 FORMAT = "fairfl-evaluation/1"
 Floats = NDArray[np.float64]
 
@@ -61,6 +60,35 @@ class Debiased:
     gap: float
     clients: int
     left_out: int
+
+
+@dataclass(frozen=True, eq=False)
+class Scoped:
+    """What stands behind rates, everyone first, then each client: (scopes, groups, rates).
+
+    Attributes
+    ----------
+    answered : ndarray
+        Expected people whom each rate counts.
+    people : ndarray
+        Those it is a share of.
+    effective : ndarray
+        As many unweighted people as would tell as much.
+    """
+
+    answered: Floats
+    people: Floats
+    effective: Floats
+
+    @cached_property
+    def rate(self) -> Floats:
+        """Each rate; 0 where nobody is behind it."""
+        return np.nan_to_num(_share(self.answered, self.people))
+
+    @cached_property
+    def gap(self) -> Floats:
+        """The largest gap between two groups over rates; NaN where there is none."""
+        return spread(self.answered, self.people)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,31 +212,39 @@ class Evaluation:
 
     # ---------------------------------------------------------------- expectations
 
+    @property
+    def scopes(self) -> tuple[str | None, ...]:
+        """Where all that is `scoped` is reported: overall (None) first, then in each client."""
+        return None, *self.counts.clients
+
     @cached_property
+    def scoped(self) -> "Scoped":
+        """The people whom rates count, overall and in each client."""
+        n_label, weighting = self.counts.n_label, self.counts.weighting
+        people = with_overall(self.notion.people(n_label))
+        effective = people
+        if weighting is not None:
+            own, pooled = (
+                weighting.effective(people[1:], self.notion.given, pooled=pooled)
+                for pooled in (False, True)
+            )
+            effective = np.concatenate([pooled[None], own])
+        return Scoped(with_overall(self.notion.answered(self.confusion)), people, effective)
+
+    @property
     def people(self) -> Floats:
         """People behind each rate, shape (clients, groups, rates)."""
-        return self.notion.people(self.counts.n_label)
+        return self.scoped.people[1:]
 
-    @cached_property
+    @property
     def effective(self) -> Floats:
         """As many unweighted people as would tell as much: `people`, unless they are weighted."""
-        weighting = self.counts.weighting
-        if weighting is None:
-            return self.people
-        return weighting.effective(self.people, self.notion.given)
+        return self.scoped.effective[1:]
 
-    @cached_property
-    def effective_overall(self) -> Floats:
-        """The same of all clients together, shape (groups, rates)."""
-        weighting = self.counts.weighting
-        if weighting is None:
-            return np.asarray(self.people.sum(axis=0))
-        return weighting.effective(self.people, self.notion.given, pooled=True)
-
-    @cached_property
+    @property
     def answered(self) -> Floats:
         """Expected people whom each rate counts."""
-        return self.notion.answered(self.confusion)
+        return self.scoped.answered[1:]
 
     @property
     def rates(self) -> Floats:
@@ -223,7 +259,7 @@ class Evaluation:
     @property
     def accuracy_interval(self) -> tuple[float, float]:
         """Wilson limits of the accuracy."""
-        low, high = wilson(np.array(self.accuracy), np.array(self.counts.n), _z())
+        low, high = wilson(np.array(self.accuracy), np.array(self.counts.n), Z)
         return float(low), float(high)
 
     @property
@@ -234,7 +270,8 @@ class Evaluation:
     @cached_property
     def gaps(self) -> Gaps:
         """Gaps of the expected rates (the lottery's own chance averaged out)."""
-        return gaps(self.answered, self.people)
+        overall, *local = self.scoped.gap
+        return Gaps(float(overall), np.array(local))
 
     @property
     def changed(self) -> Floats:
@@ -244,13 +281,25 @@ class Evaluation:
     # ---------------------------------------------------------------- uncertainty
 
     @cached_property
+    def gap_limits(self) -> tuple[Floats, Floats]:
+        """Limits of each gap on its own, the overall one first."""
+        return gap_interval(self.scoped.rate, self.scoped.effective, LEVEL)
+
+    @property
     def local_interval(self) -> tuple[Floats, Floats]:
         """Limits of each client's gap, each on its own."""
-        return gap_interval(np.nan_to_num(self.rates), self.effective, LEVEL)
+        low, high = self.gap_limits
+        return low[1:], high[1:]
+
+    @property
+    def global_interval(self) -> tuple[float, float]:
+        """Limits of the global gap."""
+        low, high = self.gap_limits
+        return float(low[0]), float(high[0])
 
     @cached_property
-    def unknown(self) -> "tuple[tuple[Floats, Floats], tuple[float, float]] | None":
-        """Least and largest gaps, local and overall, whatever groups the rows without one have.
+    def unknown(self) -> "tuple[Floats, Floats] | None":
+        """Least and largest gaps, overall first, whatever groups the rows without one have.
 
         None unless the counts hold such rows.
         """
@@ -261,11 +310,12 @@ class Evaluation:
         many = np.einsum("cyj,ry->crj", np.asarray(missing.table, float), given)
         chance = np.einsum("cajk,rk->carj", self.lottery, asked)
         many = np.broadcast_to(many[:, None], chance.shape)
+        scoped = self.scoped
         local = gap_bounds(*rate_bounds(self.answered, self.people, chance, many))
         flat = [np.moveaxis(part, 0, 2).reshape(*part.shape[1:3], -1) for part in (chance, many)]
-        pooled = (part.sum(axis=0) for part in (self.answered, self.people))
-        low, high = gap_bounds(*rate_bounds(*pooled, *flat))
-        return local, (float(low), float(high))
+        overall = gap_bounds(*rate_bounds(scoped.answered[0], scoped.people[0], *flat))
+        low, high = (np.append(first, rest) for first, rest in zip(overall, local, strict=True))
+        return low, high
 
     @property
     def compared_clients(self) -> int:
@@ -279,14 +329,6 @@ class Evaluation:
         """
         rates, people = np.nan_to_num(self.rates[client]), self.effective[client]
         low, high = gap_interval(rates, people, at_once(LEVEL, self.compared_clients))
-        return float(low), float(high)
-
-    @cached_property
-    def global_interval(self) -> tuple[float, float]:
-        """Limits of the global gap."""
-        people = self.people.sum(axis=0)
-        rates = np.nan_to_num(_share(self.answered.sum(axis=0), people))
-        low, high = gap_interval(rates, self.effective_overall, LEVEL)
         return float(low), float(high)
 
     def reported_interval(self, client: int | None = None) -> tuple[float, float]:
@@ -303,19 +345,12 @@ class Evaluation:
 
     @cached_property
     def one_draw(self) -> Floats:
-        """Expected gap of each client in one realised draw: larger, as a lottery has luck."""
-        return expected_gap(np.nan_to_num(self.rates), self._draw_variance, self.people > 0)
-
-    @cached_property
-    def one_draw_global(self) -> float:
-        """Expected global gap of one realised draw."""
-        people = self.people.sum(axis=0)[None]
-        rates = np.nan_to_num(_share(self.answered.sum(axis=0)[None], people))
-        variance = self._draw_variance * self.people**2
-        pooled = np.divide(
-            variance.sum(axis=0), people**2, out=np.zeros_like(people), where=people > 0
-        )
-        return float(expected_gap(rates, pooled, people > 0)[0])
+        """Expected gap in one realised draw, the overall one first: larger, as a lottery has luck."""
+        people = self.scoped.people
+        # Sums of p_i (1 - p_i): the lottery's own chance, the people held fixed.
+        chance = self.notion.answered(np.maximum(self.confusion - self.squares, 0.0))
+        variance = np.nan_to_num(_share(with_overall(chance), people**2))
+        return expected_gap(self.scoped.rate, variance, people > 0)
 
     @cached_property
     def noise_floor(self) -> Floats:
@@ -358,14 +393,6 @@ class Evaluation:
         """Positions of the larger half of the clients: small ones have useless variances."""
         order = np.argsort(-self.counts.n_client, kind="stable")
         return np.sort(order[: (len(order) + 1) // 2])
-
-    @property
-    def _draw_variance(self) -> Floats:
-        """Variance of each rate from the lottery's own chance, the people held fixed."""
-        spread = np.maximum(self.confusion - self.squares, 0.0)  # sums of p_i (1 - p_i)
-        chance = np.zeros_like(self.people)
-        np.divide(self.notion.answered(spread), self.people**2, out=chance, where=self.people > 0)
-        return chance
 
     @cached_property
     def _sample_variance(self) -> Floats:
@@ -498,7 +525,7 @@ class Evaluation:
 
     def chance_columns(self) -> dict[str, Floats]:
         """What chance alone does to each client's gap: two further columns of the client table."""
-        return {"gap_one_draw": self.one_draw, "noise_floor": self.noise_floor}
+        return {"gap_one_draw": self.one_draw[1:], "noise_floor": self.noise_floor}
 
     def group_table(self) -> "pd.DataFrame":
         """One row a group over all clients: size, accuracy, share of changed answers."""
@@ -520,7 +547,7 @@ class Evaluation:
 
     def rate_columns(self) -> dict[str, NDArray[Any]]:
         """The columns of the rate table, each of shape (clients x groups x rates,)."""
-        low, high = wilson(np.nan_to_num(self.rates), self.effective, _z())
+        low, high = wilson(np.nan_to_num(self.rates), self.effective, Z)
         names = (
             self.counts.clients,
             self.counts.groups,
@@ -559,7 +586,7 @@ class Evaluation:
             "gap": {
                 "global": number_or_none(self.gaps.overall),
                 "global_interval": [number_or_none(low), number_or_none(high)],
-                "global_one_draw": number_or_none(self.one_draw_global),
+                "global_one_draw": number_or_none(self.one_draw[0]),
                 "local": {
                     name: number_or_none(gap)
                     for name, gap in zip(self.counts.clients, self.gaps.local, strict=True)
@@ -597,14 +624,11 @@ class Evaluation:
     def _unknown_to_json(self) -> dict[str, Any]:
         """The least and the largest gaps, whatever groups the rows without one have."""
         assert self.unknown is not None and self.counts.missing is not None
-        (low, high), overall = self.unknown
+        overall, *local = [[*map(number_or_none, ends)] for ends in np.transpose(self.unknown)]
         return {
             "rows": self.counts.missing.rows,
-            "gap_global": [number_or_none(value) for value in overall],
-            "gap_local": {
-                name: [number_or_none(float(least)), number_or_none(float(most))]
-                for name, least, most in zip(self.counts.clients, low, high, strict=True)
-            },
+            "gap_global": overall,
+            "gap_local": dict(zip(self.counts.clients, local, strict=True)),
         }
 
 
@@ -658,7 +682,3 @@ def evaluate_answers(answers: Answers, people: People, notion: Notion) -> Evalua
 def _share(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
     whole = np.asarray(whole, float)
     return np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
-
-
-def _z() -> float:
-    return normal_quantile(1 - (1 - LEVEL) / 2)

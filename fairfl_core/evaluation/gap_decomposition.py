@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.evaluation.alarms import SHOWN
-from fairfl_core.evaluation.before_after import BeforeAfter, run_mean, scopes, with_overall
+from fairfl_core.evaluation.before_after import BeforeAfter, run_mean
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.fairness.notions import Rate
 
@@ -137,18 +137,15 @@ def closed_gaps(evaluations: Sequence[Evaluation]) -> tuple[ClosedGap, ...]:
     Gaps are the means over runs of each run's own; groups are named by their mean rates.
     """
     first = evaluations[0]
-    people = [with_overall(one.people) for one in evaluations]
+    people = [one.scoped.people for one in evaluations]
     sides = [
-        [with_overall(part) for part in parts]
-        for parts in (
-            [one.before.answered for one in evaluations],
-            [one.answered for one in evaluations],
-        )
+        [one.before.scoped.answered for one in evaluations],
+        [one.scoped.answered for one in evaluations],
     ]
     rates = BeforeAfter.of(*(list(zip(side, people, strict=True)) for side in sides))
     (low, high), (low_after, high_after) = (_ends(side, people) for side in sides)
     found = np.nan_to_num((high - low) - (high_after - low_after)) > SHOWN
-    names, compared = scopes(first), first.notion.rates
+    names, compared = first.scopes, first.notion.rates
     farthest = _farthest(rates, found, first.counts.groups)
     figures = zip(
         *(part[found].tolist() for part in (low, high, low_after, high_after)), strict=True

@@ -27,7 +27,7 @@ from fairfl_core.evaluation.alarms import (
     blindness,
     is_lost,
 )
-from fairfl_core.evaluation.before_after import BeforeAfter, run_mean, scopes, with_overall
+from fairfl_core.evaluation.before_after import BeforeAfter, run_mean, with_overall
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.gap_decomposition import ClosedGap, closed_gaps
 from fairfl_core.fairness.intervals import holm, sign_test
@@ -332,7 +332,7 @@ def harm_of(evaluations: Sequence[Evaluation]) -> Harm:
         )
     )
     recognised = BeforeAfter.of(before, after)
-    where = scopes(evaluations[0])
+    where = evaluations[0].scopes
     p_value, p_alike, blind = harm_tests(evaluations, recognised)
     lost = _lost_labels(recognised, p_value, where, counts)
     alarms = sorted([*_blind(blind, p_alike, counts), *lost], key=lambda alarm: alarm.order)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from fairfl_core._io.frames import to_frame
 from fairfl_core.budget import look
 from fairfl_core.evaluation.before_after import run_mean
+from fairfl_core.evaluation.checks import within_chance
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.evaluation.harm import Effect, Harm, effect_of, harm_of
-from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.verdict import Verdict, verdict_of
 from fairfl_core.lp.policy import EpsLocal, Policy
 from fairfl_core.lp.program import FairnessProgram

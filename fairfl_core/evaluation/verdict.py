@@ -3,7 +3,7 @@
 ======================  ===========================================================================
 ``not met``             Some limit is broken beyond chance: the lower end of its gap's interval
                         lies above it. Or a floor, a ratio, a precision, a capacity or a limit of
-                        another grouping is (`policy_check`). Or somebody is hurt beyond chance, and people are too few
+                        another grouping is (`checks`). Or somebody is hurt beyond chance, and people are too few
                         to tell that the limits are met: harm outranks what is undecided.
 ``met but harmful``     There is evidence for every limit, but beyond chance a label is lost, or
                         almost everybody of a group is answered alike to whom the model spoke.
@@ -32,21 +32,24 @@ in .05 to .14 of 100 people (1, 5 and 50 clients, benchmarks/verdicts.py).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.numbers import about, plural
+from fairfl_core.errors import InputError
 from fairfl_core.evaluation.alarms import Alarm
-from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
+from fairfl_core.evaluation.before_after import LEVEL
+from fairfl_core.evaluation.checks import CHANCE, Check, LimitCheck, asked_besides, check_limits
+from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.harm import Harm, harm_of
-from fairfl_core.evaluation.limit_check import CHANCE, Check, LimitCheck, check_limits, margin
-from fairfl_core.evaluation.policy_check import PolicyCheck, asked_of
 from fairfl_core.fairness.intervals import at_once
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
 
 MET, NOT_SURE, NOT_MET, HARMFUL = "met", "not sure yet", "not met", "met but harmful"
+PASSED, FAILED, UNSURE = 0, 1, 3  # exit codes of a gate
 SHAPES = {MET: "●", NOT_SURE: "○", NOT_MET: "✕", HARMFUL: "✕"}
 Floats = NDArray[np.float64]
 
@@ -69,7 +72,7 @@ class Verdict:
         Whether the people are new; those it was fitted on settle nothing.
     noisy : bool
         Whether their counts carry noise, which the intervals do not contain.
-    besides : tuple of PolicyCheck
+    besides : tuple of Check
         What the policy asks beyond gaps, worst first: floors, ratios, precision, capacity, gaps of
         other groupings.
     """
@@ -80,7 +83,7 @@ class Verdict:
     alike: tuple[Alarm, ...] = ()
     unseen: bool = True
     noisy: bool = False
-    besides: tuple[PolicyCheck, ...] = ()
+    besides: tuple[Check, ...] = ()
 
     @property
     def word(self) -> str:
@@ -120,7 +123,7 @@ class Verdict:
         return tuple(one for one in self.limits if not one.is_conclusive)
 
     @property
-    def broken_besides(self) -> tuple[PolicyCheck, ...]:
+    def broken_besides(self) -> tuple[Check, ...]:
         """What else is asked and broken beyond chance, worst first."""
         return tuple(one for one in self.besides if one.is_broken)
 
@@ -244,7 +247,7 @@ class Verdict:
             largest = max(self.limits, key=lambda one: one.high - one.eps)
             return (
                 f"With 95 % confidence every gap on new people is within its limit and a margin "
-                f"of {margin(largest.eps):g} ({_where(largest)}: {largest.gap:.3f}, at most "
+                f"of {largest.margin:g} ({_where(largest)}: {largest.gap:.3f}, at most "
                 f"{largest.high:.3f} where {largest.eps:g} was asked)."
             )
         reason, many = len(self.limits) - len(self.inconclusive), len(self.limits)
@@ -383,17 +386,13 @@ def verdict_of(
     harm : Harm, optional
         What becomes of every label, where it is known already.
     """
-    eps_local = np.asarray(eps_local, float)
-    asked = int((eps_local < 1).sum()) + int(eps_global < 1)
+    eps = np.array([eps_global, *eps_local], float)
+    asked = int((eps < 1).sum())
     if not asked and not policy.asks_for_rows:
         return None
-    besides = asked_of(evaluations, policy)
+    besides = asked_besides(evaluations, policy)
     level = at_once(LEVEL, asked + sum(int(one.is_there.sum()) for one in besides))
-    found = []
-    if eps_global < 1:
-        found += check_limits(evaluations, level, np.array([eps_global]), overall=True)
-    if (eps_local < 1).any():
-        found += check_limits(evaluations, level, eps_local, overall=False)
+    found = check_limits(evaluations, level, eps) if asked else []
     harm = harm_of(evaluations) if harm is None else harm
     noisy = evaluations[0].counts.has_noise
     return Verdict(
@@ -410,3 +409,114 @@ def verdict_of(
             )
         ),
     )
+
+
+# -------------------------------------------------------------------- as a gate of a build server
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Whether a verdict is the one required.
+
+    Attributes
+    ----------
+    verdict : Verdict
+    notion : str
+    allow_unsure : bool
+        Whether *not sure yet* passes.
+    """
+
+    verdict: Verdict
+    notion: str
+    allow_unsure: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        verdict: Verdict | None,
+        notion: str,
+        require: str = MET,
+        *,
+        allow_unsure: bool = False,
+    ) -> "Gate":
+        """The gate of a verdict; refused where nothing was asked, so that nothing can be met."""
+        if require != MET:
+            raise InputError(f'--require takes "{MET}", not "{require}".')
+        if verdict is None:
+            raise InputError(
+                "no limit was asked for, so there is nothing that could be met; give --policy with "
+                "the limits, or a predictor that was solved within some."
+            )
+        return cls(verdict, notion, allow_unsure)
+
+    @property
+    def code(self) -> int:
+        """How the process ends: 0 passed, 1 the verdict is worse, 3 undecided."""
+        if self.verdict.word == NOT_SURE:
+            return PASSED if self.allow_unsure else UNSURE
+        return PASSED if self.verdict.word == MET else FAILED
+
+    @property
+    def _cases(self) -> list[tuple[str, int, str]]:
+        """The verdict, and all that is asked: its name, its code and what there is to say of it."""
+        verdict = self.verdict
+        sentence = f"{verdict.word.upper()}. {verdict.why}"
+        return [
+            ("verdict", self.code, sentence),
+            *((one.title, self._code_of(one), one.sentence()) for one in verdict.asked),
+        ]
+
+    def _code_of(self, check: Check) -> int:
+        if check.is_broken:
+            return FAILED
+        passes = self.verdict.is_evident_of(check) or self.allow_unsure
+        return PASSED if passes else UNSURE
+
+    def to_junit(self) -> str:
+        """JUnit XML: a test case for the verdict and for all that is asked.
+
+        What failed is a failure, what is undecided an error.
+        """
+        cases = self._cases
+        codes = [code for _, code, _ in cases]
+        suite = ElementTree.Element(
+            "testsuite",
+            name=f"fairfl {self.notion}",
+            tests=str(len(cases)),
+            failures=str(codes.count(FAILED)),
+            errors=str(codes.count(UNSURE)),
+        )
+        for name, code, sentence in cases:
+            case = ElementTree.SubElement(suite, "testcase", classname="fairfl", name=_text(name))
+            kind = {PASSED: "system-out", FAILED: "failure", UNSURE: "error"}[code]
+            part = ElementTree.SubElement(case, kind)
+            part.text = _text(sentence)
+            if code != PASSED:
+                part.set("message", part.text)
+        ElementTree.indent(suite)
+        return ElementTree.tostring(suite, "unicode", xml_declaration=True)
+
+    def to_github(self, file: str = "") -> str:
+        """Annotations of a GitHub workflow: the verdict, and whatever did not pass."""
+        kinds = {PASSED: "notice", FAILED: "error", UNSURE: "warning"}
+        where = f"file={_property(file)}," if file else ""
+        return "\n".join(
+            f"::{kinds[code]} {where}title={_property(f'fairfl: {name}')}::{_data(sentence)}"
+            for name, code, sentence in self._cases
+            if code != PASSED or name == "verdict"
+        )
+
+
+def _text(text: str) -> str:
+    """Text that XML can hold: without letters that act, which it forbids."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

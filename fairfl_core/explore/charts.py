@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core.evaluation.limit_check import within_chance
+from fairfl_core.evaluation.checks import within_chance
 from fairfl_core.evaluation.study import Summary
 from fairfl_core.evaluation.verdict import Verdict
 from fairfl_core.explore.text import gap_axis

@@ -237,11 +237,11 @@ def spreads(answered: Floats, people: Floats) -> tuple[Floats, Floats]:
     `answered` has the shape (..., clients, groups, rates), `people` the last three; the gaps have
     the shapes (...) and (..., clients).
     """
-    overall = _spread(answered.sum(axis=-3), people.sum(axis=0))
-    return overall, _spread(answered, people)
+    overall = spread(answered.sum(axis=-3), people.sum(axis=0))
+    return overall, spread(answered, people)
 
 
-def _spread(answered: Floats, people: Floats) -> Floats:
+def spread(answered: Floats, people: Floats) -> Floats:
     """Largest minus smallest rate over groups, at its worst over rates.
 
     A group nobody is in has no rate and is left out, never imputed; a rate that fewer than two

@@ -1,7 +1,7 @@
 """Which people to see next: the fewest more that settle what is *not sure yet*, cell by cell.
 
 A limit is settled where the upper end of its gap's interval lies within the limit and its margin
-(`limit_check`). The width of a difference of two rates is about z sqrt(v_a / n_a + v_b / n_b), so the
+(`checks`). The width of a difference of two rates is about z sqrt(v_a / n_a + v_b / n_b), so the
 least total puts people where the spread is: n_a : n_b = sqrt(v_a) : sqrt(v_b) (Neyman), and leaves a
 group alone that has enough; how many, the intervals themselves decide. New people's rates differ by
 chance from those seen now: z is raised by the quantile of 0.8, so that four times in five each limit
@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
-from fairfl_core.evaluation.limit_check import LimitCheck, margin
+from fairfl_core.evaluation.before_after import LEVEL
+from fairfl_core.evaluation.checks import LimitCheck
+from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.fairness.intervals import at_once, gap_interval, normal_quantile
 
 __all__ = ["Plan", "PlannedCell", "Scope", "plan_people", "unsettled_scopes"]
@@ -58,7 +59,7 @@ class Scope:
     @property
     def target(self) -> float:
         """Where the upper end of the interval has to lie."""
-        return self.limit.eps + margin(self.limit.eps)
+        return self.limit.eps + self.limit.margin
 
     def is_settled(self, people: Floats) -> bool:
         """Whether so many people would tell that the limit is kept."""

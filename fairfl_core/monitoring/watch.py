@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from fairfl_core._io.numbers import members
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.gate import FAILED, PASSED, UNSURE
-from fairfl_core.evaluation.limit_check import margin
-from fairfl_core.evaluation.verdict import MET, NOT_MET, NOT_SURE
+from fairfl_core.evaluation.checks import margin
+from fairfl_core.evaluation.verdict import FAILED, MET, NOT_MET, NOT_SURE, PASSED, UNSURE
 from fairfl_core.fairness.intervals import at_once, mover, normal_quantile
 from fairfl_core.fairness.notions import Notion, Rate
 from fairfl_core.lp.policy_file import PolicyFile

@@ -16,8 +16,9 @@ from fairfl_core._io.frames import rows_of, take_rows
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation.alarms import FEW
-from fairfl_core.evaluation.evaluation import LEVEL, Evaluation
-from fairfl_core.evaluation.limit_check import CHANCE, LimitCheck, check_limits
+from fairfl_core.evaluation.before_after import LEVEL
+from fairfl_core.evaluation.checks import CHANCE, LimitCheck, check_limits
+from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.verdict import MET
 from fairfl_core.fairness.intervals import at_once
 from fairfl_core.fairness.notions import notion_kind
@@ -248,8 +249,8 @@ def _checks(runs: Sequence[Evaluation]) -> list[LimitCheck]:
     clients = max(one.compared_clients for one in runs)
     if not clients:
         return []
-    asked = np.zeros(len(runs[0].counts.clients))
-    return check_limits(runs, at_once(LEVEL, clients), asked, overall=False)
+    asked = np.append(1.0, np.zeros(len(runs[0].counts.clients)))
+    return check_limits(runs, at_once(LEVEL, clients), asked)
 
 
 def _worst(checks: Sequence[LimitCheck]) -> LimitCheck | None:

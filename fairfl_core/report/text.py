@@ -7,8 +7,7 @@ from fairfl_core._io import numbers
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation.alarms import FEW, LostLabel, groups_of
-from fairfl_core.evaluation.limit_check import LimitCheck
-from fairfl_core.evaluation.policy_check import PolicyCheck
+from fairfl_core.evaluation.checks import Check, LimitCheck
 from fairfl_core.evaluation.study import Figures, Summary
 from fairfl_core.evaluation.verdict import Verdict
 from fairfl_core.fairness.notions import notion_kind
@@ -341,7 +340,7 @@ def recognised(change: float, *, alarm: bool, beyond_chance: bool) -> str:
     return "▲ more" if change > 0 else "fewer"
 
 
-def conclusion(check: LimitCheck | PolicyCheck) -> str:
+def conclusion(check: Check) -> str:
     """Whether the people behind a gap, or behind what else is asked, suffice."""
     if check.is_broken:
         return "✕ beyond its limit, beyond chance"
@@ -349,7 +348,7 @@ def conclusion(check: LimitCheck | PolicyCheck) -> str:
         return "● within its limit and margin"
     if check.noisy:
         return "○ the counts carry noise"
-    if isinstance(check, PolicyCheck):
+    if not isinstance(check, LimitCheck):
         return "○ too few"
     return f"○ too few; it takes about {numbers.about(check.needed)} of the smaller group"
 

@@ -10,8 +10,8 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.evaluation.gate import FAILED, PASSED, UNSURE, Gate
 from fairfl_core.evaluation.study import run_study, summarise
+from fairfl_core.evaluation.verdict import FAILED, PASSED, UNSURE, Gate
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, GroupingLimit, Policy, Precision
 from fairfl_core.lp.policy_file import PolicyFile

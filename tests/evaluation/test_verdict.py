@@ -11,8 +11,8 @@ from fairfl_core._io.numbers import about
 from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import fitted_people, unseen_people
+from fairfl_core.evaluation.checks import LimitCheck, PeopleBehind, margin
 from fairfl_core.evaluation.evaluation import Asked, evaluate, evaluate_answers
-from fairfl_core.evaluation.limit_check import LimitCheck, PeopleBehind, margin
 from fairfl_core.evaluation.study import run_study, summarise
 from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.fairness.intervals import at_once, gap_interval
@@ -412,7 +412,9 @@ def check(**changed):
     behind = PeopleBehind(Rate("l1", "l1"), "women", 40, 0.3, "men", 90, 0.6)
     figures = {"gap": 0.3, "before": 0.3, "low": 0.1, "high": 0.12, "eps": 0.1}
     counted = {"n": 200, "needed": 30}
-    return LimitCheck(**({"client": "c0", "behind": behind} | figures | counted | changed))
+    given = {"client": "c0", "behind": behind} | figures | counted | changed
+    given["value"], given["bound"] = given.pop("gap"), given.pop("eps")
+    return LimitCheck("gap", margin=margin(given["bound"]), **given)
 
 
 def test_what_three_decimals_do_not_show_is_no_difference():

@@ -90,7 +90,7 @@ def check_clients(table, core, order, digits):
         "gap": core.mean(lambda e: e.gaps.local),
         "gap_low": core.mean(lambda e: e.local_interval[0]),
         "gap_high": core.mean(lambda e: e.local_interval[1]),
-        "gap_one_draw": core.mean(lambda e: e.one_draw),
+        "gap_one_draw": core.mean(lambda e: e.one_draw[1:]),
         "noise_floor": core.mean(lambda e: e.noise_floor),
         "gap_reached": core.mean(lambda e: e.gaps.local, "fitted"),
         "eps_local": core.solutions[0].eps_local,

@@ -7,8 +7,8 @@ import pytest
 
 from fairfl_core._io import numbers as format
 from fairfl_core.data import experiments
+from fairfl_core.evaluation.checks import within_chance
 from fairfl_core.evaluation.harm import harm_of
-from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.lp import frontier
 from fairfl_core.lp.policy import Floor, Policy

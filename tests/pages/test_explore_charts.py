@@ -5,8 +5,8 @@ import pytest
 
 from fairfl_core.data import experiments
 from fairfl_core.data.scored import ScoredData
+from fairfl_core.evaluation.checks import within_chance
 from fairfl_core.evaluation.harm import harm_of
-from fairfl_core.evaluation.limit_check import within_chance
 from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.program import FairnessProgram

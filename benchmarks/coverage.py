@@ -21,7 +21,7 @@ from fairfl_core.errors import InfeasibleError, SolveError
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 
 __all__ = ["Population", "Setting", "covered", "settings"]
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fairfl_core.lp.policy import Floor, Policy
     from fairfl_core.lp.program import FairnessProgram
     from fairfl_core.lp.solution import Solution
-    from fairfl_core.predictors.load import read_predictor
+    from fairfl_core.predictors.kinds import read_predictor
     from fairfl_core.predictors.postprocessor import FairPostprocessor
     from fairfl_core.predictors.predictor import Predictor
     from fairfl_core.privacy.mechanisms import Mechanism
@@ -71,14 +71,14 @@ _ROOMS = {
     "Verdict": "evaluation.verdict",
     "evaluate": "evaluation.evaluation",
     "frontier": "lp.frontier",
-    "read_predictor": "predictors.load",
+    "read_predictor": "predictors.kinds",
 }
 
 # Names of 0.2 that are no longer promised: where each still is, and what stands in its place.
 _OLD = {
     "ExactProgram": ("lp.program", "exact_program", 'FairnessProgram with region="exact"'),
-    "FairPredictor": ("predictors.answer_predictor", "FairPredictor", "Predictor"),
-    "ScorePredictor": ("predictors.score_predictor", "ScorePredictor", "Predictor"),
+    "FairPredictor": ("predictors.kinds", "FairPredictor", "Predictor"),
+    "ScorePredictor": ("predictors.kinds", "ScorePredictor", "Predictor"),
     "ScoredPeople": ("data.scored", "ScoredData", "ScoredData"),
     "SolveError": ("errors", "SolveError", "fairfl_core.errors.SolveError"),
     "build_program": ("lp.program", "FairnessProgram", "FairnessProgram"),

@@ -25,7 +25,7 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.methods import EPSILONS
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from research.method_files import save_method
 from research.rivals.fedfact import fit_fedfact
 from research.rivals.logofair import fit_logofair

@@ -44,6 +44,18 @@ def rows_of(columns: Columns) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*plain, strict=True)]
 
 
+def long_table(
+    axes: Mapping[str, Sequence[Any]], figures: Mapping[str, NDArray[Any]]
+) -> dict[str, NDArray[Any]]:
+    """Return arrays as columns, one row a place: `axes` name each dimension and what stands along it."""
+    places = np.indices([len(names) for names in axes.values()]).reshape(len(axes), -1)
+    index = {
+        name: np.array(names, object)[place]
+        for (name, names), place in zip(axes.items(), places, strict=True)
+    }
+    return index | {name: np.ravel(values) for name, values in figures.items()}
+
+
 def take_rows(columns: Columns, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """Return the rows at these positions, or where a mask is true."""
     return {name: np.asarray(values)[rows] for name, values in columns.items()}

@@ -93,7 +93,7 @@ def evaluate(
     from fairfl_core.evaluation.verdict import PASSED, Gate
     from fairfl_core.lp.policy_file import PolicyFile
     from fairfl_core.lp.utility import Achieved
-    from fairfl_core.predictors.load import read_predictor
+    from fairfl_core.predictors.kinds import read_predictor
 
     if form not in _FORMATS:
         raise InputError(f'--format takes one of {", ".join(_FORMATS)}, not "{form}".')

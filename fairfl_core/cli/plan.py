@@ -41,7 +41,7 @@ def plan(
     from fairfl_core.evaluation.evaluation import evaluate
     from fairfl_core.lp.policy_file import PolicyFile
     from fairfl_core.monitoring.plan import plan_people
-    from fairfl_core.predictors.load import read_predictor
+    from fairfl_core.predictors.kinds import read_predictor
 
     with working("Planning"):
         fair, people = read_predictor(predictor), read_counts(counts)

@@ -102,7 +102,7 @@ def predict(
     """
     from fairfl_core.data.score_columns import says_scores
     from fairfl_core.data.tables import open_table_at, read_rows, read_whole_table, write_table
-    from fairfl_core.predictors.load import read_predictor
+    from fairfl_core.predictors.kinds import read_predictor
 
     write_apart(out, rows, predictor, salt_file)
     if seed is not None and row_id is not None:

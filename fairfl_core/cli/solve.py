@@ -93,7 +93,7 @@ def solve(
     from fairfl_core.evaluation.advice import price_of_prohibition
     from fairfl_core.evaluation.evaluation import evaluate
     from fairfl_core.predictors.certificate import evidence_of
-    from fairfl_core.predictors.load import predictor_of
+    from fairfl_core.predictors.kinds import predictor_of
     from fairfl_core.predictors.without_chance import without_chance
 
     for path in filter(None, (out, score_counts)):

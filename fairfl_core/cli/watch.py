@@ -22,7 +22,7 @@ from fairfl_core.errors import InputError
 if TYPE_CHECKING:
     from fairfl_core.lp.policy_file import PolicyFile
     from fairfl_core.monitoring.watch import Watch
-    from fairfl_core.predictors.answer_predictor import FairPredictor
+    from fairfl_core.predictors.kinds import FairPredictor
 
 __all__ = ["watch"]
 
@@ -129,7 +129,7 @@ def _asked(path: Path) -> "PolicyFile | FairPredictor":
     """The limits, from a policy file or a predictor whose seal is whole."""
     from fairfl_core._io.files import read_json
     from fairfl_core.lp.policy_file import PolicyFile
-    from fairfl_core.predictors.load import predictor_from_json
+    from fairfl_core.predictors.kinds import predictor_from_json
 
     if path.suffix != ".json":
         return PolicyFile.read(path)

@@ -11,7 +11,7 @@ from fairfl_core.errors import InfeasibleError, InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.solution import Solution
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 
 Floats = NDArray[np.float64]
 _RESOLUTION = 0.005  # of advised limits

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.frames import concat_columns, records, to_frame
+from fairfl_core._io.frames import concat_columns, long_table, records, to_frame
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.alarms import SHOWN
 from fairfl_core.evaluation.before_after import (
@@ -142,15 +142,9 @@ class BaseRates:
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """One row a client (None: overall), group and label: the group's people, and the share."""
-        scope, group, label = np.indices(self.shares.share.shape).reshape(3, -1)
-        names = {
-            "client": np.array(self.scopes, object)[scope],
-            "group": np.array(self.groups, object)[group],
-            "label": np.array(self.labels, object)[label],
-        }
-        figures = {"n": self.shares.n, "share": self.shares.share}
-        limits = {"low": self.shares.low, "high": self.shares.high}
-        return names | {name: part.ravel() for name, part in (figures | limits).items()}
+        axes = {"client": self.scopes, "group": self.groups, "label": self.labels}
+        figures = {name: getattr(self.shares, name) for name in ("n", "share", "low", "high")}
+        return long_table(axes, figures)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,14 +183,6 @@ class AllRates:
     def columns(self) -> dict[str, NDArray[Any]]:
         """One row a client (None: overall), label, rate and group: before and after, with limits."""
         before, after = self.rates.before, self.rates.after
-        shape = (len(self.scopes), len(self.measures), len(self.groups))
-        scope, measure, group = np.indices(shape).reshape(3, -1)
-        names = {
-            "client": np.array(self.scopes, object)[scope],
-            "label": np.array([one.label for one in self.measures], object)[measure],
-            "rate": np.array([one.name for one in self.measures], object)[measure],
-            "group": np.array(self.groups, object)[group],
-        }
         figures = {
             "n_before": before.n.round(),
             "before": before.share,
@@ -207,11 +193,17 @@ class AllRates:
             "after_low": after.low,
             "after_high": after.high,
         }
-        return (
-            names
-            | {name: part[scope, group, measure] for name, part in figures.items()}
-            | {"assessable": self.assessable[scope, group]}
+        whole = np.repeat(self.assessable[:, None], len(self.measures), axis=1)
+        table = long_table(
+            {"client": self.scopes, "measure": self.measures, "group": self.groups},
+            {name: part.swapaxes(1, 2) for name, part in figures.items()} | {"assessable": whole},
         )
+        client, measures = table.pop("client"), table.pop("measure")
+        label, rate = (
+            np.array([getattr(one, name) for one in measures], object)
+            for name in ("label", "name")
+        )
+        return {"client": client, "label": label, "rate": rate} | table
 
     def notions_of(self, client: str | None = None) -> tuple[NotionGap, ...]:
         """Every notion's gap in a client, or overall."""
@@ -342,18 +334,12 @@ class Comparison:
 
     def columns(self, scopes: tuple[str | None, ...]) -> dict[str, NDArray[Any]]:
         """One row a client (None: overall) and group: people, rates with limits, ratios."""
-        scope, group = np.indices((len(scopes), len(self.groups))).reshape(2, -1)
-        names = {
-            "grouping": np.full(len(scope), self.grouping, object),
-            "client": np.array(scopes, object)[scope],
-            "group": np.array(self.groups, object)[group],
-        }
         after, before = self.rates.after, self.rates.before
-        left_out = np.array([name in self.left_out for name in self.groups])
+        shape = self.assessable.shape
         figures = {
             "n": after.n.round(),
             "assessable": self.assessable,
-            "left_out": np.broadcast_to(left_out, self.assessable.shape),
+            "left_out": np.broadcast_to([name in self.left_out for name in self.groups], shape),
             "selection_rate_before": before.share,
             "selection_rate": after.share,
             "selection_rate_low": after.low,
@@ -361,7 +347,8 @@ class Comparison:
             "impact_ratio_before": self.ratio(after=False),
             "impact_ratio": self.ratio(),
         }
-        return names | {name: part.ravel() for name, part in figures.items()}
+        grouping = {"grouping": np.full(self.assessable.size, self.grouping, object)}
+        return grouping | long_table({"client": scopes, "group": self.groups}, figures)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.frames import notebook_html, records, to_frame
+from fairfl_core._io.frames import long_table, notebook_html, records, to_frame
 from fairfl_core._io.numbers import count, gap, percent
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
@@ -33,7 +33,7 @@ from fairfl_core.fairness.notions import (
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.policy_file import PolicyFile
-from fairfl_core.predictors.answer_predictor import FairPredictor
+from fairfl_core.predictors.kinds import FairPredictor
 from fairfl_core.predictors.predictor import People, Predictor
 
 if TYPE_CHECKING:
@@ -548,26 +548,19 @@ class Evaluation:
     def rate_columns(self) -> dict[str, NDArray[Any]]:
         """The columns of the rate table, each of shape (clients x groups x rates,)."""
         low, high = wilson(np.nan_to_num(self.rates), self.effective, Z)
-        names = (
-            self.counts.clients,
-            self.counts.groups,
-            [str(rate) for rate in self.notion.rates],
-        )
-        places = np.indices(self.people.shape).reshape(3, -1)
-        index = {
-            name: np.array(values, object)[place]
-            for name, values, place in zip(
-                ("client", "group", "rate_of"), names, places, strict=True
-            )
+        axes = {
+            "client": self.counts.clients,
+            "group": self.counts.groups,
+            "rate_of": [str(rate) for rate in self.notion.rates],
         }
-        columns = {
+        figures = {
             "n": self.people,
             "rate_before": self.before.rates,
             "rate": self.rates,
             "rate_low": np.where(self.people > 0, low, np.nan),
             "rate_high": np.where(self.people > 0, high, np.nan),
         }
-        return index | {name: values.ravel() for name, values in columns.items()}
+        return long_table(axes, figures)
 
     def to_json(self) -> dict[str, Any]:
         """The `fairfl-evaluation/1` form."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.frames import records
+from fairfl_core._io.frames import long_table, records
 from fairfl_core._io.numbers import plural
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.alarms import (
@@ -193,12 +193,6 @@ class Harm:
     def recognition_columns(self) -> dict[str, NDArray[Any]]:
         """One row a client (None: overall), group and label: people, before, after, limits."""
         before, after = self.recognition.before, self.recognition.after
-        scope, group, label = np.indices(before.share.shape).reshape(3, -1)
-        names = {
-            "client": np.array(self.scopes, object)[scope],
-            "group": np.array(self.groups, object)[group],
-            "label": np.array(self.labels, object)[label],
-        }
         figures = {
             "n": before.n.round(),
             "before": before.share,
@@ -212,7 +206,8 @@ class Harm:
             "beyond_chance": self.p_value < UNLIKELY,
             "alarm": is_lost(np.nan_to_num(before.share), np.nan_to_num(after.share)),
         }
-        return names | {name: part.ravel() for name, part in figures.items()}
+        axes = {"client": self.scopes, "group": self.groups, "label": self.labels}
+        return long_table(axes, figures)
 
     def to_json(self) -> dict[str, Any]:
         """The form that evaluations carry, but for the alarms."""

@@ -38,7 +38,7 @@ from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.fairness.notions import Notion, number_or_none
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.regions import region_kind
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from fairfl_core.predictors.predictor import People
 
 Floats = NDArray[np.float64]

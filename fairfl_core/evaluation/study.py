@@ -19,7 +19,7 @@ from fairfl_core.evaluation.verdict import Verdict, verdict_of
 from fairfl_core.lp.policy import EpsLocal, Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.solution import Solution
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from fairfl_core.predictors.predictor import People, Predictor
 
 if TYPE_CHECKING:

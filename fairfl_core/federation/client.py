@@ -41,7 +41,7 @@ from fairfl_core.federation.wire import (
     to_records,
 )
 from fairfl_core.lp.histograms import BINS, ScoreHistogram
-from fairfl_core.predictors.load import predictor_from_json
+from fairfl_core.predictors.kinds import predictor_from_json
 from fairfl_core.predictors.predictor import Predictor
 from fairfl_core.privacy.mechanisms import Mechanism, release, release_histogram
 

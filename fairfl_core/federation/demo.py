@@ -29,7 +29,7 @@ from fairfl_core.federation.study import Study
 from fairfl_core.federation.training_client import OwnRows
 from fairfl_core.lp.histograms import ScoreHistogram
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from fairfl_core.training.data import Federation, scaled, scaler_of
 from fairfl_core.training.trainers import make_trainer
 from fairfl_core.training.training import Prepared, Run, train_prepared

@@ -32,7 +32,7 @@ from fairfl_core.lp.histograms import BINS, ScoreHistogram
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.solution import Solution
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from fairfl_core.predictors.predictor import Predictor
 from fairfl_core.privacy.mechanisms import Mechanism
 

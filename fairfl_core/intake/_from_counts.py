@@ -17,7 +17,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import notion_names
 from fairfl_core.intake._roles import Reading
 from fairfl_core.intake._uploaded import Check, Intake, manifest_of, of_counts, uploaded_experiment
-from fairfl_core.predictors.load import predictor_from_json
+from fairfl_core.predictors.kinds import predictor_from_json
 from fairfl_core.predictors.predictor import Predictor
 
 FORMAT = "fairfl-federation/1"

@@ -21,7 +21,7 @@ from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.solution import Solution
 from fairfl_core.monitoring.months import Month, align
 from fairfl_core.monitoring.sequential import confidence_sequence, evidence
-from fairfl_core.predictors.answer_predictor import FairPredictor
+from fairfl_core.predictors.kinds import FairPredictor
 
 __all__ = ["ALPHA", "Drift", "ScopeWatch", "Watch", "drift_of"]
 

@@ -1,6 +1,7 @@
 """What every predictor's file begins with: whom it knows, what was asked, what was reached."""
 
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -15,20 +16,17 @@ from fairfl_core.lp.policy import Policy, check_epsilon
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.verify_predictor import fingerprint
 
-__all__ = ["FORMAT", "FittedOn", "Made", "Reached", "heading_of", "read_draw", "read_heading"]
+__all__ = ["FORMAT", "FittedOn", "Made", "Reached", "heading_of", "read_heading"]
 
 FORMAT = "fairfl-predictor/1"
-_LONGEST = 200  # letters of a text in "fitted_on"
+_LONGEST = 1000  # letters of a text
 _KEYS = {
-    "format",
-    "notion",
-    "region",
-    "epsilon",
-    "reached",
-    "labels",
-    "favourable",
-    "groups",
-    "clients",
+    *("format", "notion", "region", "epsilon", "reached"),
+    *("labels", "favourable", "groups", "clients"),
+}
+_NEWER = {  # earlier files lack these
+    *("guarantee", "policy", "folds", "fitted_on", "score_columns", "columns"),
+    *("made", "draw", "certificate"),
 }
 
 
@@ -63,21 +61,6 @@ class FittedOn:
     seed: int
     split: str
 
-    @classmethod
-    def from_json(cls, value: Any) -> "FittedOn | None":
-        """Read it back; None where the file does not tell."""
-        if value is None:
-            return None
-        part = _object(value, {"experiment", "sha256", "seed", "split"}, '"fitted_on"')
-        texts = [part[key] for key in ("experiment", "sha256", "split")]
-        if not all(isinstance(text, str) and len(text) <= _LONGEST for text in texts):
-            raise InputError(
-                '"fitted_on" must name the experiment, sha256 and split in short texts.'
-            )
-        if not isinstance(part["seed"], int) or isinstance(part["seed"], bool):
-            raise InputError('"fitted_on", "seed" must be a whole number: the run.')
-        return cls(**part)
-
 
 @dataclass(frozen=True)
 class Made:
@@ -96,32 +79,6 @@ class Made:
     fairfl: str
     date: str
     counts_sha256: str
-
-    @classmethod
-    def from_json(cls, value: Any) -> "Made | None":
-        """Read it back; None where an earlier version made the file."""
-        if value is None:
-            return None
-        part = _object(value, {"fairfl", "date", "counts_sha256"}, '"made"')
-        if not all(isinstance(text, str) and len(text) <= _LONGEST for text in part.values()):
-            raise InputError(
-                '"made" must tell the version of fairfl, the date and the sha256 of the counts in '
-                "short texts."
-            )
-        return cls(**part)
-
-
-def read_draw(value: Any) -> str | None:
-    """The fingerprint of the salt of a predictor's draw, from JSON; None for a public draw."""
-    if value is None:
-        return None
-    part = _object(value, {"hash", "salt_check", "note"}, '"draw"')
-    check = part["salt_check"]
-    if check is not None and not (isinstance(check, str) and re.fullmatch("[0-9a-f]{16}", check)):
-        raise InputError(
-            '"draw", "salt_check" must be null or 16 hexadecimal digits; fit the predictor again.'
-        )
-    return check
 
 
 def heading_of(solution: Solution) -> dict[str, Any]:
@@ -155,32 +112,22 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
     """The shared fields from JSON, and what each client holds under the key `lists`."""
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise InputError(f'"format" is not "{FORMAT}"; make the file with `fairfl solve`.')
-    newer = {
-        "guarantee",
-        "policy",
-        "folds",
-        "fitted_on",
-        "score_columns",
-        "columns",
-        "made",
-        "draw",
-        "certificate",
-    }  # earlier files lack them
-    check_keys(value, _KEYS | more | newer, newer, "the file")
+    check_keys(value, _KEYS | more | _NEWER, _NEWER, "the file")
     folds = value.get("folds", 1)
     if not isinstance(folds, int) or isinstance(folds, bool) or folds < 1:
         raise InputError('"folds" must be a whole number of fold models, 1 or more.')
-    labels, groups = (_names(value[key], f'"{key}"') for key in ("labels", "groups"))
+    labels, groups = (_names(value[key], key) for key in ("labels", "groups"))
     if not isinstance(value["clients"], list):
         raise InputError(f'"clients" must be a list of objects with "name" and "{lists}".')
     entries = [
         _object(entry, {"name", lists}, f"clients[{place}]")
         for place, entry in enumerate(value["clients"])
     ]
-    clients = _names([entry["name"] for entry in entries], '"clients"')
-    for names, field in ((clients, "clients"), (groups, "groups"), (labels, "labels")):
-        check_names(names, field)
-    epsilon = _by_scope(value["epsilon"], clients, '"epsilon"')
+    clients = _names([entry["name"] for entry in entries], "clients")
+    eps_global, eps_local = _by_scope(value["epsilon"], clients, '"epsilon"')
+    columns = _texts(value.get("score_columns"), set(labels), '"score_columns"')
+    client_columns = {"client", "group", "label"}
+    made = _texts(value.get("made"), {"fairfl", "date", "counts_sha256"}, '"made"')
     fields = {
         "clients": clients,
         "groups": groups,
@@ -188,26 +135,27 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
         "favourable": str(value["favourable"]),
         "notion": str(value["notion"]),
         "region": str(value["region"]),
-        "eps_global": check_epsilon(epsilon["global"], "epsilon global"),
+        "eps_global": check_epsilon(eps_global, "epsilon global"),
         "eps_local": tuple(
-            check_epsilon(epsilon["local"][name], f'epsilon of "{name}"') for name in clients
+            check_epsilon(eps, f'epsilon of "{name}"')
+            for name, eps in zip(clients, eps_local, strict=True)
         ),
         "reached": _reached(value["reached"], clients),
         "guarantee": Guarantee.from_json(value.get("guarantee")),
         "policy": Policy.from_json(value.get("policy")),
         "folds": folds,
-        "fitted_on": FittedOn.from_json(value.get("fitted_on")),
-        "score_columns": _score_columns(value.get("score_columns"), labels),
-        "columns": _columns(value.get("columns")),
-        "made": Made.from_json(value.get("made")),
-        "salt_check": read_draw(value.get("draw")),
+        "fitted_on": _fitted_on(value.get("fitted_on")),
+        "score_columns": None if columns is None else tuple(columns[label] for label in labels),
+        "columns": _texts(value.get("columns"), client_columns, '"columns"', client_columns),
+        "made": None if made is None else Made(**made),
+        "salt_check": _salt_check(value.get("draw")),
         "certificate": _certificate(value),
     }
     return fields, [entry[lists] for entry in entries]
 
 
 def _object(
-    value: Any, keys: set[str], where: str, optional: frozenset[str] = frozenset()
+    value: Any, keys: set[str], where: str, optional: AbstractSet[str] = frozenset()
 ) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"{where} must be an object; fit the predictor again.")
@@ -215,69 +163,73 @@ def _object(
     return value
 
 
-def _names(value: Any, where: str) -> tuple[str, ...]:
+def _texts(
+    value: Any, keys: set[str], where: str, optional: AbstractSet[str] = frozenset()
+) -> dict[str, str] | None:
+    """An object of short texts; None where an earlier version made the file."""
+    if value is None:
+        return None
+    part = _object(value, keys, where, optional)
+    if not all(isinstance(text, str) and len(text) <= _LONGEST for text in part.values()):
+        raise InputError(f"{where} must hold short texts ({', '.join(sorted(keys))}); correct it.")
+    return part
+
+
+def _names(value: Any, field: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise InputError(f"{where} must be a list of names (strings).")
+        raise InputError(f'"{field}" must be a list of names (strings).')
+    check_names(tuple(value), field)
     return tuple(value)
 
 
-def _score_columns(value: Any, labels: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The column of each label's score; None where the file does not tell."""
+def _fitted_on(value: Any) -> FittedOn | None:
     if value is None:
         return None
-    part = _object(value, set(labels), '"score_columns"')
-    if not all(isinstance(column, str) for column in part.values()):
-        raise InputError('"score_columns" must name one column (a string) for each label.')
-    return tuple(part[label] for label in labels)
+    part = dict(_object(value, {"experiment", "sha256", "seed", "split"}, '"fitted_on"'))
+    seed = part.pop("seed")
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise InputError('"fitted_on", "seed" must be a whole number: the run.')
+    texts = _texts(part, {"experiment", "sha256", "split"}, '"fitted_on"')
+    return FittedOn(**(texts or {}), seed=seed)
 
 
-def _columns(value: Any) -> dict[str, str] | None:
-    """The columns of client, group and label; None where the file does not tell."""
-    if value is None:
+def _salt_check(draw: Any) -> str | None:
+    """The fingerprint of the salt of a predictor's draw; None for a public draw."""
+    if draw is None:
         return None
-    known = {"client", "group", "label"}
-    if not isinstance(value, dict):
-        raise InputError('"columns" must be null or an object.')
-    check_keys(value, known, known, '"columns"')
-    if not all(isinstance(column, str) for column in value.values()):
-        raise InputError('"columns" must name the columns of client, group and label (strings).')
-    return value
+    check = _object(draw, {"hash", "salt_check", "note"}, '"draw"')["salt_check"]
+    if check is not None and not (isinstance(check, str) and re.fullmatch("[0-9a-f]{16}", check)):
+        raise InputError(
+            '"draw", "salt_check" must be null or 16 hexadecimal digits; fit the predictor again.'
+        )
+    return check
 
 
 def _certificate(value: dict[str, Any]) -> dict[str, Any] | None:
     """The certificate without its fingerprint; None where the file was changed after it was sealed."""
-    found = value.get("certificate")
-    if found is None:
+    if value.get("certificate") is None:
         return None
-    part = _object(
-        found, {"rates", "counts", "duals", "fingerprint"}, '"certificate"', frozenset({"rows"})
-    )
-    if part["fingerprint"] != fingerprint(value):
-        return None
-    return {key: part[key] for key in part if key != "fingerprint"}
+    keys = {"rates", "counts", "duals", "fingerprint"}
+    part = dict(_object(value["certificate"], keys, '"certificate"', {"rows"}))
+    return part if part.pop("fingerprint") == fingerprint(value) else None
 
 
-def _by_scope(value: Any, clients: tuple[str, ...], where: str) -> dict[str, Any]:
-    """An object with "global" and, for every client, "local"."""
+def _by_scope(value: Any, clients: tuple[str, ...], where: str) -> tuple[Any, list[Any]]:
+    """What an object has under "global", and for every client under "local"."""
     scopes = _object(value, {"global", "local"}, where)
-    _object(scopes["local"], set(clients), f'{where}, "local"')
-    return scopes
+    local = _object(scopes["local"], set(clients), f'{where}, "local"')
+    return scopes["global"], [local[name] for name in clients]
 
 
 def _reached(value: Any, clients: tuple[str, ...]) -> Reached:
     part = _object(value, {"n", "accuracy", "model_accuracy", "gap"}, '"reached"')
-    gap = _by_scope(part["gap"], clients, '"reached", "gap"')
-
-    def number(given: Any, name: str) -> float:
-        return nested_numbers(given, (), f'"reached", "{name}"')[0]
-
-    def or_none(given: Any) -> float | None:
-        return None if given is None else number(given, "gap")
-
-    return Reached(
-        number(part["n"], "n"),
-        number(part["accuracy"], "accuracy"),
-        number(part["model_accuracy"], "model_accuracy"),
-        or_none(gap["global"]),
-        tuple(or_none(gap["local"][name]) for name in clients),
+    overall, local = _by_scope(part["gap"], clients, '"reached", "gap"')
+    n, accuracy, model_accuracy = (
+        nested_numbers(part[name], (), f'"reached", "{name}"')[0]
+        for name in ("n", "accuracy", "model_accuracy")
     )
+    gaps = [
+        None if gap is None else nested_numbers(gap, (), '"reached", "gap"')[0]
+        for gap in (overall, *local)
+    ]
+    return Reached(n, accuracy, model_accuracy, gaps[0], tuple(gaps[1:]))

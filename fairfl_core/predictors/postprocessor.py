@@ -25,7 +25,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import EpsLocal, Policy
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from fairfl_core.predictors.model_scores import (
     Column,
     ModelScores,

@@ -131,14 +131,14 @@ class Predictor(ABC):
     @classmethod
     def from_solution(cls, solution: Solution) -> "Predictor":
         """Take the lottery that a solved program of any region found."""
-        from fairfl_core.predictors.load import predictor_of
+        from fairfl_core.predictors.kinds import predictor_of
 
         return predictor_of(solution)
 
     @classmethod
     def from_json(cls, value: Any) -> "Predictor":
         """Check and take a `fairfl-predictor/1` object of any region."""
-        from fairfl_core.predictors.load import predictor_from_json
+        from fairfl_core.predictors.kinds import predictor_from_json
 
         return predictor_from_json(value)
 

@@ -14,10 +14,9 @@ from fairfl_core.fairness.notions import Notion, gaps, number_or_none
 from fairfl_core.lp.constraints import constraints_for
 from fairfl_core.lp.regions import region_kind
 from fairfl_core.lp.rules import RuleTable, ScoreRules
-from fairfl_core.predictors.answer_predictor import FairPredictor
+from fairfl_core.predictors.kinds import FairPredictor, ScorePredictor
 from fairfl_core.predictors.metadata import Reached
 from fairfl_core.predictors.predictor import Predictor
-from fairfl_core.predictors.score_predictor import ScorePredictor
 
 __all__ = ["WithoutChance", "without_chance"]
 

@@ -16,7 +16,7 @@ from fairfl_core.evaluation.evaluation import Evaluation, evaluate, evaluate_ans
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.regions import region_kind
-from fairfl_core.predictors.answer_predictor import FairPredictor
+from fairfl_core.predictors.kinds import FairPredictor
 
 Floats = NDArray[np.float64]
 LABELS = ("healthy", "ill")

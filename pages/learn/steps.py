@@ -14,7 +14,7 @@ from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.explore.charts import map_data
 from fairfl_core.lp.frontier import Frontier
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.answer_predictor import FairPredictor
+from fairfl_core.predictors.kinds import FairPredictor
 from fairfl_core.teaching import hospitals as lesson
 from fairfl_core.teaching.hospitals import equalising_rate, precision
 from fairfl_core.teaching.messages import demo_log

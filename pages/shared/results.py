@@ -33,7 +33,7 @@ from fairfl_core.lp.regions import default_rates
 from fairfl_core.lp.utility import ACCURACY
 from fairfl_core.monitoring.plan import Plan, plan_people
 from fairfl_core.predictors.certificate import evidence_of
-from fairfl_core.predictors.load import predictor_of as predictor_from
+from fairfl_core.predictors.kinds import predictor_of as predictor_from
 from fairfl_core.predictors.metadata import FittedOn
 from fairfl_core.predictors.predictor import Predictor
 from fairfl_core.predictors.verify_predictor import verify

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from research.holding.settings import Setting, programs_of
 
 __all__ = ["Coverage", "coverage", "draw_people", "filled"]

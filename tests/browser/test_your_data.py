@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from fairfl_core.intake import example_counts, example_table
-from fairfl_core.predictors.answer_predictor import FairPredictor
+from fairfl_core.predictors.kinds import FairPredictor
 from tests.browser.driving import Visitor
 from tests.cli.running import run
 from tests.pages.test_your_data import hostile_table

@@ -21,7 +21,7 @@ from fairfl_core.lp.histograms import ScoreHistogram, read_histogram, write_hist
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.utility import BALANCED
-from fairfl_core.predictors.load import predictor_of, read_predictor
+from fairfl_core.predictors.kinds import predictor_of, read_predictor
 from fairfl_core.report.review import Option, Review, parse_review
 from pages.shared.catalogue import catalogue
 from pages.shared.view import read_view, write_view

@@ -19,7 +19,7 @@ import pytest
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.answer_predictor import FairPredictor
+from fairfl_core.predictors.kinds import FairPredictor
 
 with warnings.catch_warnings():  # Typer 0.20 touches a name that click 8.5 calls deprecated
     warnings.simplefilter("ignore", DeprecationWarning)

@@ -19,9 +19,12 @@ from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.answer_predictor import FairPredictor
-from fairfl_core.predictors.load import predictor_from_json, predictor_of
-from fairfl_core.predictors.score_predictor import ScorePredictor
+from fairfl_core.predictors.kinds import (
+    FairPredictor,
+    ScorePredictor,
+    predictor_from_json,
+    predictor_of,
+)
 from tests.cli.running import people
 
 FUZZ = settings(max_examples=120, derandomize=True)

@@ -8,7 +8,7 @@ import pytest
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.predictors.load import read_predictor
+from fairfl_core.predictors.kinds import read_predictor
 from tests.cli.running import Files, run
 from tests.data.test_grouping import COLUMNS, people
 

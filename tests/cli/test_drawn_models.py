@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairfl_core.predictors.load import read_predictor
+from fairfl_core.predictors.kinds import read_predictor
 from tests.cli.running import Files, run
 from tests.helpers.cross_fitted import cross_fitted
 

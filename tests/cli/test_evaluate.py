@@ -9,7 +9,7 @@ import pytest
 from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.answer_predictor import FairPredictor
+from fairfl_core.predictors.kinds import FairPredictor
 from tests.cli.running import run
 from tests.helpers.strategies import synthetic
 

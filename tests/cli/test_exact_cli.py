@@ -12,7 +12,7 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import read_predictor
+from fairfl_core.predictors.kinds import read_predictor
 from tests.helpers.scored import scored_network
 
 WHO = ["--client", "clinic", "--group", "sex", "--label", "y", "--scores", "no,yes"]

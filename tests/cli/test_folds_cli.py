@@ -10,7 +10,7 @@ from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.hashed_draws import fold_draws
-from fairfl_core.predictors.load import predictor_of, read_predictor
+from fairfl_core.predictors.kinds import predictor_of, read_predictor
 from tests.cli.refusing import refused
 from tests.cli.running import Files, run
 from tests.helpers.cross_fitted import (

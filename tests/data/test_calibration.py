@@ -10,7 +10,7 @@ from sklearn.isotonic import IsotonicRegression
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.predictors.score_predictor import ScorePredictor
+from fairfl_core.predictors.kinds import ScorePredictor
 from tests.helpers.scored import as_people, exact_program, scored_network, scored_people
 
 

@@ -14,7 +14,7 @@ from fairfl_core.data.splits import FIT, TEST, TRAINING, FoldRows, RowIds, code_
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from tests.helpers.cross_fitted import (
     COLUMNS,
     SCORES,

@@ -7,7 +7,7 @@ from fairfl_core.data.scored import FoldedData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from tests.helpers.scored import as_people, scored_network
 
 FOLDS = 3

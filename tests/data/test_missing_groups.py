@@ -14,7 +14,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.fairness.intervals import gap_bounds, rate_bounds
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from tests.cli.running import run
 
 COLUMNS = {"client": "site", "group": "sex", "label": "truth", "prediction": "said"}

@@ -13,7 +13,7 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.fairness.intervals import gap_interval
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from tests.cli.running import run
 
 ACS = Path(__file__).parents[3] / "shared" / "datasets" / "acs_public_coverage.parquet"

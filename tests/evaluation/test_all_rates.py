@@ -12,7 +12,7 @@ from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
 from fairfl_core.fairness.intervals import gap_interval, wilson
 from fairfl_core.fairness.notions import Notion, notion_names
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from tests.evaluation.test_harm import judged
 from tests.helpers.strategies import count_tables, synthetic
 

@@ -12,7 +12,7 @@ from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
 from fairfl_core.fairness.intervals import expected_gap, gap_interval
 from fairfl_core.fairness.notions import Notion, gaps
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.answer_predictor import FairPredictor
+from fairfl_core.predictors.kinds import FairPredictor
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic
 
 

@@ -16,7 +16,7 @@ from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, GroupingLimit, Policy, Precision
 from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_from_json, predictor_of
+from fairfl_core.predictors.kinds import predictor_from_json, predictor_of
 from tests.helpers.strategies import synthetic
 
 CODES = {"met": PASSED, "not met": FAILED, "met but harmful": FAILED, "not sure yet": UNSURE}

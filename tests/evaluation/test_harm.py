@@ -18,7 +18,7 @@ from fairfl_core.evaluation.study import run_study
 from fairfl_core.fairness.intervals import sign_test
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from tests.helpers.strategies import count_tables, synthetic
 
 

@@ -11,7 +11,7 @@ from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from tests.helpers.strategies import count_tables
 
 

@@ -7,7 +7,7 @@ from fairfl_core.evaluation.advice import price_of_prohibition
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from tests.helpers.scored import scored_network
 
 

@@ -19,7 +19,7 @@ from fairfl_core.fairness.intervals import at_once, gap_interval
 from fairfl_core.fairness.notions import Notion, Rate
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
 from tests.helpers.strategies import synthetic
 

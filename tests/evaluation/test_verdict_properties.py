@@ -17,7 +17,7 @@ from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from fairfl_core.report.board import recommended
 from tests.helpers.strategies import count_tables, epsilons
 

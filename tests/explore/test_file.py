@@ -17,7 +17,7 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.explore.file import LIMITS, About, KeptOption, explore_file
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from tests.helpers.strategies import count_tables
 
 GRID = (0.0, 0.05, 0.2, 1.0)

@@ -21,7 +21,7 @@ from fairfl_core.federation.programs import run_job
 from fairfl_core.federation.question import Question
 from fairfl_core.lp.histograms import ScoreHistogram
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from tests.federation.flower_here import ROOT, federation, flwr_run
 
 pytestmark = pytest.mark.nodes

@@ -8,7 +8,7 @@ from fairfl_core.fairness import notions
 from fairfl_core.lp import regions
 from fairfl_core.lp.frontier import frontier
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of, read_predictor
+from fairfl_core.predictors.kinds import predictor_of, read_predictor
 from tests.helpers.own_kinds import registered
 
 

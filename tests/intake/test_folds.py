@@ -20,7 +20,7 @@ from fairfl_core.intake import (
     open_table,
 )
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from tests.helpers.cross_fitted import (
     cross_fitted,
     expected_confusion,

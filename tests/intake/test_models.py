@@ -12,7 +12,7 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.methods import frontier, model_settings
 from fairfl_core.intake import MOST_MODELS, ColumnRoles, experiment_from_table, open_table
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from tests.cli.running import run
 
 

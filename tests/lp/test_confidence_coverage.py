@@ -10,7 +10,7 @@ import pytest
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 
 GRID = 200
 EACH = Guarantee(0.95, "each", "measured")

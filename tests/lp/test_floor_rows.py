@@ -13,7 +13,7 @@ from fairfl_core.lp.hull import hull_rules
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import measured
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from tests.helpers.scored import scored_network
 
 FLOORS = (Floor("l1", 0.4), Floor("l0", keeps=0.2))

@@ -18,7 +18,7 @@ from fairfl_core.lp.frontier import frontier
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.optimism import measure_optimism
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of, read_predictor
+from fairfl_core.predictors.kinds import predictor_of, read_predictor
 from tests.helpers.oracles import rates_of, shares
 from tests.helpers.scored import exact_program, scored_network
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic

@@ -9,8 +9,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.histograms import ScoreHistogram
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
-from fairfl_core.predictors.score_predictor import ScorePredictor
+from fairfl_core.predictors.kinds import ScorePredictor, predictor_of
 from fairfl_core.privacy.mechanisms import Mechanism, release_histogram
 from tests.helpers.scored import as_people, exact_program, scored_network, scored_people
 from tests.helpers.strategies import epsilons

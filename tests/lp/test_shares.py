@@ -114,7 +114,7 @@ def test_the_exact_region_keeps_them_and_is_no_worse(seed):
     simplex = FairnessProgram(people.counts, "eop", policy=policy).solve(0.05, 0.1)
     assert exact.accuracy >= simplex.accuracy - 1e-6
     from fairfl_core.evaluation.evaluation import evaluate
-    from fairfl_core.predictors.load import predictor_of
+    from fairfl_core.predictors.kinds import predictor_of
 
     answered = evaluate(predictor_of(exact), people).confusion.sum(axis=1)
     assert answered[:, :, 1].sum() / answered.sum() <= 0.4 + 1e-6

@@ -15,7 +15,7 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from tests.helpers.oracles import rates_of, rules_of
 from tests.helpers.strategies import synthetic
 

@@ -11,7 +11,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.monitoring.plan import plan_people, unsettled_scopes
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from tests.cli.running import run
 
 

@@ -24,7 +24,7 @@ from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.monitoring.months import differences, month_from_json, ordered, read_months
 from fairfl_core.monitoring.sequential import beginnings, confidence_sequence, evidence
 from fairfl_core.monitoring.watch import Watch, drift_of
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from tests.cli.running import run
 
 POLICY = PolicyFile("eop", 1.0, 0.05)

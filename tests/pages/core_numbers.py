@@ -11,7 +11,7 @@ from fairfl_core.data import experiments
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 
 
 @dataclass

@@ -17,7 +17,7 @@ from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.utility import BALANCED
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from pages.shared.results import certainty_costs, certainty_of
 from tests.pages.conftest import LINKS, healthy, linked, view_of
 from tests.pages.core_numbers import CoreNumbers

@@ -6,7 +6,7 @@ from fairfl_core._io import numbers as format
 from fairfl_core.data import experiments
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from pages.shared import results
 from tests.helpers.own_kinds import EqualMisses, KeepOrTurn, registered
 from tests.pages.conftest import view_of

@@ -10,7 +10,7 @@ from fairfl_core._io import numbers as format
 from fairfl_core.data import experiments
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from fairfl_core.privacy.mechanisms import what_if
 from fairfl_core.privacy.noise_study import spending
 from pages.privacy.results import BUDGETS, noise_result

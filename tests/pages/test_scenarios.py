@@ -14,7 +14,7 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.paper import GRID, SCENARIOS
 from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from pages.scenarios import text
 from pages.scenarios.results import KINDS, MAP, cost_difference, scenario_view
 from tests.pages.conftest import TOP, healthy, linked, view_of

@@ -8,7 +8,7 @@ import numpy as np
 from pypdf import PdfReader
 
 from fairfl_core.data import experiments
-from fairfl_core.predictors.load import predictor_from_json, predictor_of
+from fairfl_core.predictors.kinds import predictor_from_json, predictor_of
 from fairfl_core.predictors.metadata import FittedOn
 from fairfl_core.report.render import html_of, pdf_of
 from pages.compare.files import (

@@ -5,7 +5,7 @@ import numpy as np
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from pages.shared.view import START
 from tests.data.test_grouping import COLUMNS, people
 from tests.pages.conftest import healthy

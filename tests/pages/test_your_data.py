@@ -178,7 +178,7 @@ def test_what_explore_shows_is_the_cores(opened):
 
 def _predictor(view):
     from fairfl_core.lp.program import FairnessProgram
-    from fairfl_core.predictors.load import predictor_of
+    from fairfl_core.predictors.kinds import predictor_of
 
     fit = own_data.find(view.experiment).intake.experiment.counts(0, "validation")
     program = FairnessProgram(fit, view.notion, view.region, rates=view.rates)

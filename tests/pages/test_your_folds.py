@@ -9,7 +9,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from pages.compare.files import predictor_json
 from pages.shared.view import START
 from tests.helpers.cross_fitted import (

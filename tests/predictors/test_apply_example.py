@@ -14,7 +14,7 @@ from fairfl_core.data import experiments
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from fairfl_core.predictors.without_chance import without_chance
 from tests.cli.running import run
 from tests.helpers.scored import scored_network

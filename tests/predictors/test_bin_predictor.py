@@ -16,9 +16,13 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.answer_predictor import FairPredictor
-from fairfl_core.predictors.load import predictor_of, read_predictor
-from fairfl_core.predictors.score_predictor import BinPredictor, ScorePredictor
+from fairfl_core.predictors.kinds import (
+    BinPredictor,
+    FairPredictor,
+    ScorePredictor,
+    predictor_of,
+    read_predictor,
+)
 from tests.helpers.scored import as_people, scored_network, scored_people
 from tests.helpers.strategies import epsilons
 

@@ -21,7 +21,7 @@ from fairfl_core.lp.policy import Floor, Policy, parse_limit
 from fairfl_core.lp.program import FairnessProgram, exact_program
 from fairfl_core.lp.utility import BALANCED, Utility
 from fairfl_core.predictors.certificate import score_counts
-from fairfl_core.predictors.load import predictor_from_json, predictor_of
+from fairfl_core.predictors.kinds import predictor_from_json, predictor_of
 from fairfl_core.predictors.verify_predictor import fingerprint, verify
 from tests.cli.running import run
 

@@ -9,7 +9,7 @@ import pytest
 from fairfl_core.errors import InputError
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.hashed_draws import fold_draws, row_draws
-from fairfl_core.predictors.load import predictor_of, read_predictor
+from fairfl_core.predictors.kinds import predictor_of, read_predictor
 from fairfl_core.predictors.metadata import FittedOn
 from tests.helpers.scored import scored_network
 

@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairfl_core import ClientCounts, FairnessProgram, FairPostprocessor, InputError, ScoredData
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 
 
 def table(n=1500, labels=2, seed=0):

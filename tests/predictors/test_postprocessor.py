@@ -7,7 +7,7 @@ import pytest
 
 from fairfl_core import FairPostprocessor, InputError, ScoredData, read_predictor
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 
 
 def people(n=900, seed=0):

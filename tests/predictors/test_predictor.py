@@ -13,8 +13,8 @@ from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.fairness.notions import Notion, gaps
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.answer_predictor import FairPredictor
 from fairfl_core.predictors.hashed_draws import row_draws
+from fairfl_core.predictors.kinds import FairPredictor
 from tests.data.test_counts import rows_of
 from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic
 

@@ -13,8 +13,7 @@ from fairfl_core.data.calibration import Calibration
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import read_predictor
-from fairfl_core.predictors.score_predictor import ScorePredictor
+from fairfl_core.predictors.kinds import ScorePredictor, read_predictor
 from tests.helpers.scored import as_people, exact_program, scored_network, scored_people
 from tests.helpers.strategies import epsilons
 

@@ -12,7 +12,7 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_from_json, predictor_of
+from fairfl_core.predictors.kinds import predictor_from_json, predictor_of
 from fairfl_core.predictors.without_chance import without_chance
 from tests.cli.running import run
 from tests.helpers.scored import scored_network

@@ -9,7 +9,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.answer_predictor import FairPredictor
+from fairfl_core.predictors.kinds import FairPredictor
 from fairfl_core.privacy.mechanisms import MECHANISMS, NEIGHBOURS, Mechanism, what_if
 from fairfl_core.privacy.noise_study import (
     Judged,

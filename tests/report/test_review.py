@@ -20,7 +20,7 @@ from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from fairfl_core.report.board import board_of, recommended, worst_gap_is_smaller
 from fairfl_core.report.render import comparison_html, html_of, pdf_of, svg_of, typst_text
 from fairfl_core.report.review import Option, Review, parse_review, read_review, solve_option

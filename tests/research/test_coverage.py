@@ -15,7 +15,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import run_study
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from research.holding.coverage import Coverage, coverage, draw_people, filled
 from research.holding.document import holding
 from research.holding.evidence import (

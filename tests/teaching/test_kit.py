@@ -12,7 +12,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 
 KIT = Path(__file__).resolve().parents[2] / "docs" / "teaching"
 RATES = ("selection rate", "true-positive rate", "false-positive rate", "precision")

@@ -1,10 +1,11 @@
-"""Fair predictors of the exact region: lotteries over rules of scores, or chances by bin of score.
+"""The predictors of all regions: of the model's answers, of its scores, and of bins of a score.
 
-The second where the group is not known.
+Made from a solution, or read from a file.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,15 +19,110 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.lp.bins import BinRules, ScoreBins
 from fairfl_core.lp.rate_estimates import RATES
+from fairfl_core.lp.regions import AnswerRules, region_kind, region_names
 from fairfl_core.lp.rules import ScoreRules
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.metadata import heading_of, read_heading
 from fairfl_core.predictors.predictor import People, Predictor
 
-__all__ = ["BinPredictor", "ScorePredictor"]
+__all__ = [
+    "BinPredictor",
+    "FairPredictor",
+    "ScorePredictor",
+    "predictor_from_json",
+    "predictor_of",
+    "read_predictor",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FairPredictor(Predictor):
+    """Who gets which answer, with what probability.
+
+    Attributes
+    ----------
+    lottery : ndarray, shape (clients, groups, labels, labels)
+        ``lottery[c, a, j, k]`` = Pr(answer k | the model says j) for group a of client c. For
+        the simplex that is beta_0 [j = k] + beta_k (paper, equation (8) and algorithm 1).
+    """
+
+    lottery: Floats
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        labels = len(self.labels)
+        shape = (len(self.clients), len(self.groups), labels, labels)
+        lottery = np.array(self.lottery, dtype=float)
+        if lottery.shape != shape:
+            raise InputError(f"the lottery has the shape {lottery.shape}; it needs {shape}.")
+        if not (np.isfinite(lottery).all() and (lottery >= 0).all()):
+            raise InputError(
+                "the lottery holds something that is not a probability; fit the predictor again."
+            )
+        if not np.allclose(lottery.sum(axis=3), 1.0, rtol=0, atol=1e-6):
+            c, a, j = np.argwhere(np.abs(lottery.sum(axis=3) - 1) > 1e-6)[0]
+            raise InputError(
+                f'the probabilities of client "{self.clients[c]}", group "{self.groups[a]}", '
+                f'prediction "{self.labels[j]}" do not sum to one; fit the predictor again.'
+            )
+        if not (self.needs_group or np.allclose(lottery, lottery[:, :1], rtol=0, atol=1e-9)):
+            c = int(np.abs(lottery - lottery[:, :1]).max(axis=(1, 2, 3)).argmax())
+            raise InputError(
+                f'the groups of client "{self.clients[c]}" have lotteries of their own, though '
+                '"policy" says "without_group"; fit the predictor again.'
+            )
+        lottery.setflags(write=False)
+        object.__setattr__(self, "lottery", lottery)
+
+    @classmethod
+    def from_solution(cls, solution: Solution) -> "FairPredictor":
+        """Take the lottery that a solved program found."""
+        assert isinstance(solution.rules, AnswerRules)
+        return cls(lottery=solution.rules.lottery(solution.beta), **heading_of(solution))
+
+    @property
+    def attention(self) -> Floats:
+        """What is left when the constant part is taken out: 1 - sum_k min_j Pr(k | j)."""
+        return np.asarray(1 - self.lottery.min(axis=2).sum(axis=2))
+
+    def _chances(
+        self, client: Ints, group: Ints, predicted: Ints, scores: Floats | None
+    ) -> Floats:
+        return np.asarray(self.lottery[client, group, predicted])
+
+    def answers_to(self, people: People) -> Answers:
+        """What these people are answered, in expectation."""
+        return people.under_lottery(self.lottery_for(people))
+
+    def lottery_for(self, counts: People) -> Floats:
+        """The lottery in the order of other people's clients, groups and labels."""
+        client, group, label = self.places(counts.clients, counts.groups, counts.labels)
+        return self.lottery[np.ix_(client, group, label, label)]
+
+    def _to_json(self) -> dict[str, Any]:
+        """The `fairfl-predictor/1` form: ``lottery[group][prediction][answer]`` for each client."""
+        return self.heading() | {
+            "clients": [
+                {"name": name, "lottery": lottery.tolist()}
+                for name, lottery in zip(self.clients, self.lottery, strict=True)
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, value: Any) -> "FairPredictor":
+        """Check and take a `fairfl-predictor/1` object."""
+        fields, entries = read_heading(value, "lottery", set())
+        clients, groups, labels = (fields[key] for key in ("clients", "groups", "labels"))
+        axes = (("group", groups), ("prediction", labels), ("answer", labels))
+        lottery = [
+            nested_numbers(entry, axes, f'client "{name}", lottery')
+            for name, entry in zip(clients, entries, strict=True)
+        ]
+        shape = (len(clients), len(groups), len(labels), len(labels))
+        return cls(lottery=np.array(lottery, dtype=float).reshape(shape), **fields)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -85,8 +181,6 @@ class ScorePredictor(Predictor):
             rates=solution.rates,
             **heading_of(solution),
         )
-
-    # ---------------------------------------------------------------- using it
 
     @property
     def attention(self) -> Floats:
@@ -212,8 +306,6 @@ class ScorePredictor(Predictor):
         if self.calibration is not None and people.calibration is None:
             scores = self.calibration.apply(clients, groups, scores)
         return self.chances(clients, groups, scores, label[people.predicted])[:, label]
-
-    # ---------------------------------------------------------------- JSON
 
     def _to_json(self) -> dict[str, Any]:
         """The `fairfl-predictor/1` form: rules[group] for each client.
@@ -359,8 +451,6 @@ class BinPredictor(Predictor):
             **heading_of(solution),
         )
 
-    # ---------------------------------------------------------------- using it
-
     @property
     def attention(self) -> Floats:
         """How far the chance of the second label goes apart over a client's bins."""
@@ -389,8 +479,6 @@ class BinPredictor(Predictor):
         scores[:, label] = people.scores
         whose = client[people.client], group[people.group], label[people.predicted]
         return self._chances(*whose, scores)[:, label]
-
-    # ---------------------------------------------------------------- JSON
 
     def _to_json(self) -> dict[str, Any]:
         """The `fairfl-predictor/1` form: bins[answer of the model] for each client.
@@ -449,3 +537,34 @@ def _bins(value: Any, where: str) -> tuple[list[float], list[float]]:
     if not all(low < high for low, high in zip(edges[:-1], edges[1:], strict=True)):
         raise InputError(f'{where}, "edges": do not rise; fit the predictor again.')
     return edges, chances
+
+
+# -------------------------------------------------------------------- which of them
+
+
+def predictor_of(solution: Solution) -> Predictor:
+    """The predictor that a solved program of any region found."""
+    if not solution.needs_scores:
+        return FairPredictor.from_solution(solution)
+    if solution.policy.without_group:
+        return BinPredictor.from_solution(solution)
+    return ScorePredictor.from_solution(solution)
+
+
+def read_predictor(path: str | Path) -> Predictor:
+    """Read a `fairfl-predictor/1` file of any region."""
+    return Predictor.read(path)
+
+
+def predictor_from_json(value: Any) -> Predictor:
+    """Check and take a `fairfl-predictor/1` object of any region."""
+    return _kind(value if isinstance(value, dict) else {}).from_json(value)
+
+
+def _kind(value: dict[str, Any]) -> type[FairPredictor | ScorePredictor | BinPredictor]:
+    """Which predictor a file holds, by what it looks at."""
+    region, policy = value.get("region"), value.get("policy")
+    if not (region in region_names() and region_kind(str(region)).needs_scores):
+        return FairPredictor
+    blind = isinstance(policy, dict) and policy.get("without_group") is True
+    return BinPredictor if blind else ScorePredictor

@@ -8,28 +8,6 @@ below 0.01). There, what rounds to nothing is "0" or "no change", what is not kn
 import math
 from collections.abc import Callable
 
-__all__ = [
-    "NO_CHANGE",
-    "UNKNOWN",
-    "about",
-    "before_after",
-    "count",
-    "debiased",
-    "epsilon",
-    "gap",
-    "gaps",
-    "hundred",
-    "members",
-    "percent",
-    "plural",
-    "points",
-    "round_gap",
-    "round_gaps",
-    "round_percent",
-    "round_points",
-    "round_signed_points",
-]
-
 NO_CHANGE = "no change"
 UNKNOWN = "–"
 _ONE_OF = {"women": "woman", "men": "man", "people": "person"}

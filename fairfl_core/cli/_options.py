@@ -20,21 +20,6 @@ if TYPE_CHECKING:
     from fairfl_core.lp.policy_file import PolicyFile
     from fairfl_core.lp.program import FairnessProgram
 
-__all__ = [
-    "DecidedBy",
-    "LimitOptions",
-    "NotionName",
-    "PolicyIn",
-    "PolicyOptions",
-    "ProgramOptions",
-    "SavePolicy",
-    "Source",
-    "TableOptions",
-    "read_program",
-    "say_scores",
-    "scores_json",
-]
-
 Source = Annotated[
     Path,
     typer.Argument(

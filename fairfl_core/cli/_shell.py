@@ -22,25 +22,6 @@ from fairfl_core.errors import InputError
 if TYPE_CHECKING:
     from fairfl_core.data.counts import ClientCounts
 
-__all__ = [
-    "Command",
-    "Counts",
-    "Json",
-    "MOST_ROWS",
-    "number",
-    "print_json",
-    "print_table",
-    "print_text",
-    "progress_bar",
-    "read_counts",
-    "read_salt",
-    "say",
-    "split_names",
-    "with_options",
-    "working",
-    "write_apart",
-]
-
 Counts = Annotated[Path, typer.Argument(help="A fairfl-counts/1 file; - is standard input.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 

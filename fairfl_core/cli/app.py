@@ -10,8 +10,6 @@ import typer
 
 from fairfl_core.cli._shell import say
 
-__all__ = ["app"]
-
 
 def app(
     port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8501,

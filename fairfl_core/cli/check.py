@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from fairfl_core.data.weighting import MissingGroup
     from fairfl_core.intake import Check, ColumnRoles, Intake, TableFile
 
-__all__ = ["check"]
-
 _ROLES = ("client", "group", "label", "prediction", "split", "fold", "row_id")
 
 

@@ -7,8 +7,6 @@ import typer
 
 from fairfl_core.cli._shell import Json, print_json, print_table, say, split_names, working
 
-__all__ = ["compare"]
-
 
 def compare(
     rows: Annotated[Path, typer.Argument(help="CSV or Parquet, one row a person.")],

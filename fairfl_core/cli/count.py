@@ -8,8 +8,6 @@ import typer
 from fairfl_core.cli._options import TableOptions, say_scores, scores_json
 from fairfl_core.cli._shell import Json, print_json, say, with_options, working, write_apart
 
-__all__ = ["count"]
-
 
 @with_options
 def count(

@@ -39,15 +39,6 @@ if TYPE_CHECKING:
     from fairfl_core.evaluation.verdict import Verdict
     from fairfl_core.predictors.predictor import People, Predictor
 
-__all__ = [
-    "evaluate",
-    "show_alarms",
-    "show_closed",
-    "show_rates",
-    "show_verdict",
-    "show_worse_off",
-]
-
 _CLOSED = 5
 _FORMATS = ("text", "json", "junit", "github")
 

@@ -9,8 +9,6 @@ import typer
 if TYPE_CHECKING:
     from fairfl_core.data.experiments import Experiment
 
-__all__ = ["experiments"]
-
 
 def experiments(
     folder: Annotated[Path | None, typer.Option(help="Look in this folder instead.")] = None,

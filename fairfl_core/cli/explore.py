@@ -19,8 +19,6 @@ from fairfl_core.errors import InputError
 if TYPE_CHECKING:
     from fairfl_core.lp.program import FairnessProgram
 
-__all__ = ["explore"]
-
 
 @with_options
 def explore(

@@ -18,8 +18,6 @@ from fairfl_core.cli._shell import (
 )
 from fairfl_core.errors import InputError, extra
 
-__all__ = ["federation"]
-
 federation = typer.Typer(
     help="The whole method across machines, on Flower; no record leaves a client.",
     no_args_is_help=True,

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from fairfl_core.data.scored import ScoredData
     from fairfl_core.lp.histograms import ScoreHistogram
 
-__all__ = ["histogram"]
-
 
 @with_options
 def histogram(

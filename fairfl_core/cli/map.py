@@ -24,8 +24,6 @@ from fairfl_core.cli._shell import (
 )
 from fairfl_core.errors import InputError
 
-__all__ = ["map_"]
-
 
 @with_options
 def map_(

@@ -10,8 +10,6 @@ from fairfl_core.cli._shell import Json, print_json, print_table, read_counts, s
 if TYPE_CHECKING:
     from fairfl_core.lp.policy_file import PolicyFile
 
-__all__ = ["plan"]
-
 _MOST = 20
 
 

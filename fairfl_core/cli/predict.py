@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from fairfl_core.data.tables import TableFile
     from fairfl_core.predictors.predictor import Predictor
 
-__all__ = ["predict"]
-
 ANSWER = "answer"
 
 

@@ -16,8 +16,6 @@ from fairfl_core.cli._shell import (
     write_apart,
 )
 
-__all__ = ["privatize"]
-
 
 def privatize(
     counts: Counts,

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from fairfl_core.data.experiments import Experiment
     from fairfl_core.report.review import Review
 
-__all__ = ["review"]
-
 
 def review(
     file: Annotated[Path, typer.Argument(help="A fairfl-review/1 file.")],

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from fairfl_core.evaluation.verdict import Verdict
     from fairfl_core.lp.solution import Solution
 
-__all__ = ["solve"]
-
 COLLISION = 3  # how the process ends where limits and floors collide
 
 

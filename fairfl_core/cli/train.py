@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from fairfl_core.data.experiments import SeedScores
     from fairfl_core.training.recipes import Recipe
 
-__all__ = ["train"]
-
 _PACKAGES = ("numpy", "pandas", "pyarrow", "tensorflow-cpu", "tensorflow")
 
 

@@ -7,8 +7,6 @@ import typer
 
 from fairfl_core.cli._shell import Json, print_json, say
 
-__all__ = ["verify"]
-
 NOT_PROVED = 1
 _NO_CERTIFICATE = (
     "the predictor has no certificate: none is made for rules without chance, capacity, precision, "

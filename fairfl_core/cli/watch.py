@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from fairfl_core.monitoring.watch import Watch
     from fairfl_core.predictors.kinds import FairPredictor
 
-__all__ = ["watch"]
-
 
 def watch(
     policy: Annotated[

@@ -38,18 +38,6 @@ from fairfl_core.data.splits import FoldRows, RowIds
 from fairfl_core.data.weighting import NO_GROUP, MissingGroup, check_rule
 from fairfl_core.errors import InputError
 
-__all__ = [
-    "CodedPeople",
-    "TableColumns",
-    "all_labels",
-    "check_scores_fit",
-    "check_two",
-    "code_people",
-    "columns_of_arrays",
-    "score_matrix",
-    "with_own_name",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from fairfl_core.data.coding import CodedPeople
 
-__all__ = ["FORMAT", "ClientCounts", "check_most_labels", "count_people", "table_shape"]
-
 FORMAT = "fairfl-counts/1"
 MOST_LABELS = 200
 Codes = NDArray[np.integer[Any]]

@@ -12,8 +12,6 @@ from fairfl_core._io.names import check_readable, in_order, listed, positions, s
 from fairfl_core.data.columns import Coded, code_names
 from fairfl_core.errors import InputError
 
-__all__ = ["MOST_CROSSED", "Grouping", "code_groups", "cross", "crossed_name", "group_columns"]
-
 MOST_CROSSED = 200  # crossed groups
 _BETWEEN = " · "
 _OPEN, _CLOSE = "“", "”"

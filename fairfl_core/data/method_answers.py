@@ -22,16 +22,6 @@ from fairfl_core._io.files import APP_ROOT, read_json
 from fairfl_core.data.experiments import dictionary_codes
 from fairfl_core.errors import InputError
 
-__all__ = [
-    "FOLDER",
-    "FORMAT",
-    "SPLITS",
-    "Answered",
-    "MethodAnswers",
-    "list_methods",
-    "open_method",
-]
-
 FORMAT = "fairfl-method/1"
 FOLDER = APP_ROOT / "data" / "methods"
 SPLITS = ("validation", "test")

@@ -14,15 +14,6 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.errors import InputError
 
-__all__ = [
-    "FEWEST",
-    "client_names",
-    "largest_size",
-    "redraw",
-    "redraw_folded",
-    "redraw_people",
-]
-
 FEWEST = 2  # people a client needs, so that two groups can meet in it
 _WHO = 1  # sets the draw of who apart from the draw of how many
 

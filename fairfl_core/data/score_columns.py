@@ -17,22 +17,6 @@ from numpy.typing import NDArray
 from fairfl_core._io.names import listed, shown
 from fairfl_core.errors import InputError, check_type
 
-__all__ = [
-    "SCORE_KINDS",
-    "as_probabilities",
-    "check_column",
-    "check_order",
-    "check_probability",
-    "columns_by_name",
-    "event_of",
-    "label_by_name",
-    "of_one_probability",
-    "order_columns",
-    "paired",
-    "says_scores",
-    "suggest_order",
-]
-
 Ints = NDArray[np.integer[Any]]
 _WORD = r"(?:p|pr|probs?|proba|probability|scores?|logits?|votes?|predict proba)"
 _BEFORE = re.compile(rf"{_WORD}(?: of)?[ .:(\[]+(.+?)[)\] ]*")

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from fairfl_core._io.files import check_keys, nested_numbers
 from fairfl_core.errors import InputError
 
-__all__ = ["NO_GROUP", "RULES", "MissingGroup", "Weighting", "check_rule"]
-
 Floats = NDArray[np.float64]
 RULES = ("drop", "own", "bound")
 NO_GROUP = "no group given"  # what a group of their own is called

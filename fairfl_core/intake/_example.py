@@ -8,8 +8,6 @@ import numpy as np
 
 from fairfl_core.data.counts import ClientCounts
 
-__all__ = ["EXAMPLE", "EXAMPLE_FOLDS", "example_counts", "example_folds", "example_table"]
-
 EXAMPLE = "example-predictions.csv"
 EXAMPLE_FOLDS = "example-cross-fitted.csv"
 _FOLDS = 4

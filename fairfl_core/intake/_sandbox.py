@@ -22,8 +22,6 @@ from fairfl_core.budget import MEGABYTE, afford
 from fairfl_core.data.tables import MAGIC
 from fairfl_core.errors import InputError, OverBudgetError
 
-__all__ = ["apart", "refused_by"]
-
 LARGE = MEGABYTE // 2  # bytes from which files are read in another process
 ADVICE = "give fewer rows and only the columns needed, or make counts of it with `fairfl count`"
 _SECONDS = (20, 0.5)  # of processor time: to begin with, and for each megabyte

@@ -16,19 +16,6 @@ from fairfl_core.errors import InputError, extra
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Dataset",
-    "Form",
-    "People",
-    "Raw",
-    "cache_folder",
-    "codes_of",
-    "one_hot",
-    "open_people",
-    "open_raw",
-    "sha256_of",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Raw:

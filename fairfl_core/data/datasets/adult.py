@@ -12,35 +12,15 @@ from fairfl_core._io.files import write_whole
 from fairfl_core.data.datasets._declaration import Dataset, Form, People, Raw, codes_of, one_hot
 from fairfl_core.errors import InputError
 
-__all__ = ["ADULT"]
-
 _ARCHIVE = "https://archive.ics.uci.edu/static/public/2/adult.zip"
 _QUANTITIES = ("age", "education-num", "capital-gain", "capital-loss", "hours-per-week")
-_CATEGORIES = (
-    "workclass",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "native-country",
+_HEADER = (
+    "age workclass fnlwgt education education-num marital-status occupation relationship "
+    "race sex capital-gain capital-loss hours-per-week native-country income"
 )
-_COLUMNS = (
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-    "income",
-)
+_COLUMNS = tuple(_HEADER.split())
+_APART = {"fnlwgt", "education", "sex", "income", *_QUANTITIES}
+_CATEGORIES = tuple(name for name in _COLUMNS if name not in _APART)
 _GROUPS = ("women", "men")
 _LABELS = ("up to 50K", "over 50K")
 _CLIENTS = ("doctorate", "no doctorate")

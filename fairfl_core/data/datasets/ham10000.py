@@ -7,8 +7,6 @@ import numpy as np
 from fairfl_core.data.datasets._declaration import Dataset, Form, People, Raw, codes_of
 from fairfl_core.errors import InputError
 
-__all__ = ["HAM10000"]
-
 _WHERE = (
     "get the images and HAM10000_metadata.csv from https://doi.org/10.7910/DVN/DBW86T or "
     "https://www.kaggle.com/datasets/kmader/skin-cancer-mnist-ham10000"

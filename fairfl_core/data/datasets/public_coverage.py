@@ -7,60 +7,11 @@ import numpy as np
 from fairfl_core.data.datasets._declaration import Dataset, Form, People, Raw, codes_of, one_hot
 from fairfl_core.errors import InputError
 
-__all__ = ["PUBLIC_COVERAGE"]
-
-STATES = (
-    "AL",
-    "AK",
-    "AZ",
-    "AR",
-    "CA",
-    "CO",
-    "CT",
-    "DE",
-    "FL",
-    "GA",
-    "HI",
-    "ID",
-    "IL",
-    "IN",
-    "IA",
-    "KS",
-    "KY",
-    "LA",
-    "ME",
-    "MD",
-    "MA",
-    "MI",
-    "MN",
-    "MS",
-    "MO",
-    "MT",
-    "NE",
-    "NV",
-    "NH",
-    "NJ",
-    "NM",
-    "NY",
-    "NC",
-    "ND",
-    "OH",
-    "OK",
-    "OR",
-    "PA",
-    "RI",
-    "SC",
-    "SD",
-    "TN",
-    "TX",
-    "UT",
-    "VT",
-    "VA",
-    "WA",
-    "WV",
-    "WI",
-    "WY",
+_FIFTY = (
+    "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO "
+    "MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY"
 )
+STATES = tuple(_FIFTY.split())
 _QUANTITIES = ("AGEP", "PINCP")
 # Codes of the Census; 0 is "not applicable or missing", as folktables writes it.
 _CATEGORIES: dict[str, tuple[int, ...]] = {

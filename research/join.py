@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairfl_core.data.experiments import Block, Experiment, Protocol
-from fairfl_core.data.save_experiment import write_blocks
+from fairfl_core.data.experiments import Experiment, Protocol
+from fairfl_core.data.save_experiment import Block, write_blocks
 from fairfl_core.errors import InputError
 
 __all__ = ["join_experiments"]

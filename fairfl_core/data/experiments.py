@@ -32,33 +32,19 @@ class Protocol:
 
     Attributes
     ----------
-    name : {"the paper's split", "cross-fitted"}
-    splits : pair of str
-        Those the fair predictor is fitted on, and those it is tested on.
     folds : int
-        How many models score a test person: J when cross-fitted, else 1.
+        How many models score a test person: J when cross-fitted, one trained without each fold;
+        else 1.
     """
 
-    name: str
-    splits: tuple[str, str]
-    folds: int
-
-    @classmethod
-    def paper_split(cls) -> "Protocol":
-        """One model; the fair predictor is fitted on validation people."""
-        return cls(PAPER_SPLIT, ("validation", "test"), 1)
+    folds: int = 1
 
     @classmethod
     def cross_fitted(cls, folds: int) -> "Protocol":
         """One model a fold, trained without it; fitted on all people but the test people."""
         if folds < 2:
             raise InputError(f"cross-fitting needs at least 2 folds, not {folds}; 4 are usual.")
-        return cls(CROSS_FITTED, ("fit", "test"), folds)
-
-    @classmethod
-    def of(cls, folds: int) -> "Protocol":
-        """The protocol of so many models: cross-fitted if there are several."""
-        return cls.paper_split() if folds == 1 else cls.cross_fitted(folds)
+        return cls(folds)
 
     @classmethod
     def from_manifest(cls, manifest: Mapping[str, Any]) -> "Protocol":
@@ -66,13 +52,23 @@ class Protocol:
         entry = manifest.get("protocol", {"name": PAPER_SPLIT})
         name = entry.get("name") if isinstance(entry, Mapping) else entry
         if name == PAPER_SPLIT:
-            return cls.paper_split()
+            return cls()
         if name != CROSS_FITTED:
             raise InputError(f'"protocol" is neither {PAPER_SPLIT} nor {CROSS_FITTED}.')
         folds = entry.get("folds")
         if not isinstance(folds, int) or isinstance(folds, bool):
             raise InputError('"protocol" does not tell how many "folds" there are.')
         return cls.cross_fitted(folds)
+
+    @property
+    def name(self) -> str:
+        """The paper's split, or cross-fitted."""
+        return CROSS_FITTED if self.folds > 1 else PAPER_SPLIT
+
+    @property
+    def splits(self) -> tuple[str, str]:
+        """Those the fair predictor is fitted on, and those it is tested on."""
+        return ("fit" if self.folds > 1 else "validation"), "test"
 
     def to_json(self) -> dict[str, Any]:
         """The form that stands in a manifest."""
@@ -85,9 +81,6 @@ class Protocol:
     def row_groups(self, seeds: int) -> int:
         """How many row groups a file of so many seeds has."""
         return seeds * len(self.splits) * self.folds
-
-
-UNITS = 2**14  # scores are whole multiples of 1/16,384: four decimals, and exact in binary
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +105,10 @@ class Scores:
     def prediction(self) -> NDArray[np.intp]:
         """The model's own answer: argmax of the score (the paper's Y_1)."""
         return self.scores.argmax(axis=1)
+
+    def among(self, rows: NDArray[Any]) -> "Scores":
+        """Some of them, in the order of `rows`."""
+        return Scores(self.client[rows], self.group[rows], self.label[rows], self.scores[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,83 +136,6 @@ class SeedScores(Scores):
     loss: NDArray[np.float64]
     accuracy: NDArray[np.float64]
     person: NDArray[np.integer] | None = field(default=None, kw_only=True)
-
-
-def round_scores(scores: NDArray[np.floating], units: int = UNITS) -> NDArray[np.float32]:
-    """Round scores so that rows still sum to 1 and the argmax is kept, alone at the top.
-
-    Units are handed out by largest remainder; where that ties or turns the winner, one unit moves
-    to it from the runner-up (two can be needed, never more).
-    """
-    exact = scores / scores.sum(axis=1, keepdims=True) * units
-    whole = np.floor(exact).astype(np.int64)
-    rank = np.argsort(np.argsort(-(exact - whole), axis=1, kind="stable"), axis=1)
-    whole += rank < (units - whole.sum(axis=1, keepdims=True))
-    winner = scores.argmax(axis=1)
-    everyone = np.arange(len(scores))
-    while True:
-        others = whole.copy()
-        others[everyone, winner] = -1
-        rival = others.argmax(axis=1)
-        wrong = whole[everyone, winner] <= others.max(axis=1)
-        if not wrong.any():
-            return (whole / units).astype(np.float32)
-        rows = everyone[wrong]
-        whole[rows, winner[wrong]] += 1
-        whole[rows, rival[wrong]] -= 1
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """The people of one row group: a seed, a split (as a code) and a fold."""
-
-    seed: int
-    split: int
-    fold: int
-    people: Scores
-
-
-def written(blocks: Sequence[Block], description: Mapping[str, Any], protocol: Protocol) -> bytes:
-    """The file's bytes.
-
-    A cross-fitted file has eight times the rows, so it leaves out the first label's score, which
-    is exactly what the others leave of 1; that halves it for two labels.
-    """
-    labels = range(1 if protocol.folds > 1 else 0, len(description["labels"]))
-    tables = [_table(block, description, protocol, labels) for block in blocks]
-    sink = pa.BufferOutputStream()
-    with pq.ParquetWriter(
-        sink,
-        tables[0].schema,
-        compression="zstd",
-        compression_level=19,
-        use_dictionary=["split", "client", "group", "label"],
-        column_encoding={f"score_{y}": "BYTE_STREAM_SPLIT" for y in labels},
-    ) as writer:
-        for table in tables:
-            writer.write_table(table, row_group_size=max(len(table), 1))
-    return sink.getvalue().to_pybytes()
-
-
-def _table(
-    block: Block, description: Mapping[str, Any], protocol: Protocol, labels: range
-) -> pa.Table:
-    people = block.people
-    columns: dict[str, Any] = {
-        "seed": pa.array(np.full(len(people), block.seed, np.int16)),
-        "split": _named(np.full(len(people), block.split), protocol.splits),
-    }
-    if protocol.folds > 1:
-        columns["fold"] = pa.array(np.full(len(people), block.fold, np.int8))
-    for name in ("client", "group", "label"):
-        columns[name] = _named(getattr(people, name), description[f"{name}s"])
-    for y in labels:
-        columns[f"score_{y}"] = pa.array(people.scores[:, y])
-    return pa.table(columns)
-
-
-def _named(codes: NDArray[np.integer], names: Sequence[str]) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int8)), pa.array(list(names)))
 
 
 def check_row_groups(path: Path, protocol: Protocol, seeds: int) -> None:
@@ -398,14 +318,9 @@ class Experiment:
 
     def counts(self, seed: int, split: str, fold: int | None = None) -> "ClientCounts":
         """The table n[client, group, label, prediction] of the people of `scores`."""
-        from fairfl_core.data.counts import ClientCounts, count_people, table_shape
+        from fairfl_core.data.scored import ScoredData
 
-        people = self.scores(seed, split, fold)
-        shape = table_shape(self.clients, self.groups, self.labels)
-        table = count_people(people.client, people.group, people.label, people.prediction, shape)
-        names = self.clients, self.groups, self.labels, self.favourable
-        folds = self.folds if split == self.fit_split else 1
-        return ClientCounts(table, *names, folds=folds, grouping=self.grouping)
+        return ScoredData.from_experiment(self, seed, split, fold).counts
 
     def _check_asked(self, seed: int, split: str, fold: int | None) -> None:
         if seed not in self.seeds or split not in self.splits:

@@ -2,10 +2,13 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from fairfl_core._io.files import write_json, write_whole
@@ -13,18 +16,15 @@ from fairfl_core._io.names import listed
 from fairfl_core.data.experiments import (
     FORMAT,
     SCORES,
-    UNITS,
-    Block,
     Experiment,
     Protocol,
     Scores,
     SeedScores,
     open,
-    round_scores,
-    written,
 )
 from fairfl_core.errors import InputError
 
+UNITS = 2**14  # scores are whole multiples of 1/16,384: four decimals, and exact in binary
 _ROUNDING = (
     "Scores are rounded to multiples of 1/16384 (about 4 decimals) so that each row still sums to "
     "exactly 1 and its largest score stays the largest; rows are sorted by seed, split, client, "
@@ -37,6 +37,16 @@ _CROSS_ROUNDING = (
     "by client, group, label and score, so their order says nothing about the order of the "
     "source. Test people have one row in every fold, in the same order in each: that of fold 0."
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The people of one row group: a seed, a split (as a code) and a fold."""
+
+    seed: int
+    split: int
+    fold: int
+    people: Scores
 
 
 def save(
@@ -54,18 +64,12 @@ def save(
     seeds : sequence of SeedScores
         What training gave.
     """
-    protocol = Protocol.paper_split()
-    seeds = sorted(seeds, key=lambda one: one.seed)
-    blocks = []
-    for one in seeds:
-        for split in range(len(protocol.splits)):
-            people = _rounded(_rows(one, one.split == split))
-            blocks.append(Block(one.seed, split, 0, _rows(people, _content_order([people]))))
     training = {
         "rounds_chosen": {str(one.seed): one.chosen for one in seeds},
         "learning_curves": {str(one.seed): _curve(one) for one in seeds},
     }
-    return write_blocks(Path(folder), {**description, **training}, protocol, blocks, _ROUNDING)
+    blocks = [block for one in sorted(seeds, key=_seed) for block in _blocks([one])]
+    return write_blocks(Path(folder), {**description, **training}, Protocol(), blocks, _ROUNDING)
 
 
 def save_cross_fitted(
@@ -89,36 +93,42 @@ def save_cross_fitted(
     protocol = Protocol.cross_fitted(len(seeds[0]))
     for models in seeds:
         _check_folds(models, protocol)
+    named = {str(models[0].seed): models for models in seeds}
     training = {
         "protocol": protocol.to_json(),
         "paper_split": paper_split,
-        "rounds_chosen": {str(models[0].seed): [one.chosen for one in models] for models in seeds},
-        "learning_curves": {
-            str(models[0].seed): [_curve(one) for one in models] for models in seeds
-        },
+        "rounds_chosen": {seed: [one.chosen for one in its] for seed, its in named.items()},
+        "learning_curves": {seed: [_curve(one) for one in its] for seed, its in named.items()},
     }
-    blocks = [block for models in seeds for block in _fold_blocks(models)]
+    blocks = [block for models in seeds for block in _blocks(models)]
     return write_blocks(
         Path(folder), {**description, **training}, protocol, blocks, _CROSS_ROUNDING
     )
 
 
-def _fold_blocks(models: Sequence[SeedScores]) -> list[Block]:
+def _seed(one: SeedScores) -> int:
+    return one.seed
+
+
+def _blocks(models: Sequence[SeedScores]) -> list[Block]:
     """The people held out in each fold, then the test people of each fold in one common order."""
-    seed = models[0].seed
-    held_out = [_rounded(_rows(one, one.split == 0)) for one in models]
-    tested = []
-    for one in models:
-        rows = np.flatnonzero(one.split == 1)
-        tested.append(_rounded(_rows(one, rows[np.argsort(_persons(one, 1))])))
-    common = _content_order(tested)
-    return [
-        *(
-            Block(seed, 0, fold, _rows(people, _content_order([people])))
-            for fold, people in enumerate(held_out)
-        ),
-        *(Block(seed, 1, fold, _rows(people, common)) for fold, people in enumerate(tested)),
-    ]
+    blocks = []
+    for split in (0, 1):
+        every = [_people(one, split) for one in models]
+        for fold, people in enumerate(every):
+            order = _content_order(every if split else [people])
+            blocks.append(Block(models[0].seed, split, fold, people.among(order)))
+    return blocks
+
+
+def _people(one: SeedScores, split: int) -> Scores:
+    """The people of a split with their scores rounded: models that say whose they are, alike."""
+    rows = np.flatnonzero(one.split == split)
+    if one.person is not None:
+        rows = rows[np.argsort(one.person[rows])]
+    return Scores(
+        one.client[rows], one.group[rows], one.label[rows], round_scores(one.scores[rows])
+    )
 
 
 def _persons(one: SeedScores, split: int) -> NDArray[np.integer]:
@@ -151,6 +161,73 @@ def _check_folds(models: Sequence[SeedScores], protocol: Protocol) -> None:
             raise InputError(
                 f"seed {seed}: fold {fold} holds nobody of {listed(absent)}; ask for fewer folds."
             )
+
+
+def round_scores(scores: NDArray[np.floating], units: int = UNITS) -> NDArray[np.float32]:
+    """Round scores so that rows still sum to 1 and the argmax is kept, alone at the top.
+
+    Units are handed out by largest remainder; where that ties or turns the winner, one unit moves
+    to it from the runner-up (two can be needed, never more).
+    """
+    exact = scores / scores.sum(axis=1, keepdims=True) * units
+    whole = np.floor(exact).astype(np.int64)
+    rank = np.argsort(np.argsort(-(exact - whole), axis=1, kind="stable"), axis=1)
+    whole += rank < (units - whole.sum(axis=1, keepdims=True))
+    winner = scores.argmax(axis=1)
+    everyone = np.arange(len(scores))
+    while True:
+        others = whole.copy()
+        others[everyone, winner] = -1
+        rival = others.argmax(axis=1)
+        wrong = whole[everyone, winner] <= others.max(axis=1)
+        if not wrong.any():
+            return (whole / units).astype(np.float32)
+        rows = everyone[wrong]
+        whole[rows, winner[wrong]] += 1
+        whole[rows, rival[wrong]] -= 1
+
+
+def written(blocks: Sequence[Block], description: Mapping[str, Any], protocol: Protocol) -> bytes:
+    """The file's bytes.
+
+    A cross-fitted file has eight times the rows, so it leaves out the first label's score, which
+    is exactly what the others leave of 1; that halves it for two labels.
+    """
+    labels = range(1 if protocol.folds > 1 else 0, len(description["labels"]))
+    tables = [_table(block, description, protocol, labels) for block in blocks]
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(
+        sink,
+        tables[0].schema,
+        compression="zstd",
+        compression_level=19,
+        use_dictionary=["split", "client", "group", "label"],
+        column_encoding={f"score_{y}": "BYTE_STREAM_SPLIT" for y in labels},
+    ) as writer:
+        for table in tables:
+            writer.write_table(table, row_group_size=max(len(table), 1))
+    return sink.getvalue().to_pybytes()
+
+
+def _table(
+    block: Block, description: Mapping[str, Any], protocol: Protocol, labels: range
+) -> pa.Table:
+    people = block.people
+    columns: dict[str, Any] = {
+        "seed": pa.array(np.full(len(people), block.seed, np.int16)),
+        "split": _named(np.full(len(people), block.split), protocol.splits),
+    }
+    if protocol.folds > 1:
+        columns["fold"] = pa.array(np.full(len(people), block.fold, np.int8))
+    for name in ("client", "group", "label"):
+        columns[name] = _named(getattr(people, name), description[f"{name}s"])
+    for y in labels:
+        columns[f"score_{y}"] = pa.array(people.scores[:, y])
+    return pa.table(columns)
+
+
+def _named(codes: NDArray[np.integer], names: Sequence[str]) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int8)), pa.array(list(names)))
 
 
 def write_blocks(
@@ -201,15 +278,6 @@ def _name_for(folder: Path, sha256: str) -> str:
     there = folder / SCORES
     other = there.exists() and hashlib.sha256(there.read_bytes()).hexdigest() != sha256
     return f"scores-{sha256[:12]}.parquet" if other else SCORES
-
-
-def _rows(people: Scores, rows: NDArray[Any]) -> Scores:
-    """Some of the people, in the order of `rows`."""
-    return Scores(people.client[rows], people.group[rows], people.label[rows], people.scores[rows])
-
-
-def _rounded(people: Scores) -> Scores:
-    return Scores(people.client, people.group, people.label, round_scores(people.scores))
 
 
 def _content_order(models: Sequence[Scores]) -> NDArray[np.intp]:

@@ -53,7 +53,7 @@ def experiment_from_federation(
         if value.get("test_counts")
         else None
     )
-    fit_split, test_split = Protocol.of(counts.folds).splits
+    fit_split, test_split = Protocol(counts.folds).splits
     tables = {fit_split: counts}
     held_out = "No held-out check possible: the run's clients have no unseen people."
     if test is not None and counts.folds == 1 and test.clients == counts.clients:
@@ -193,7 +193,7 @@ def experiment_from_counts(files: Sequence[tuple[str, bytes]], *, favourable: st
     manifest = manifest_of(counts, files=name, sha256=sha256, rows=counts.n, sample=sample)
     no_check = Check(f"{NO_CHECK} Upload a table of predictions to have one.", look=True)
     checks = (Check(read), no_check, *of_counts(counts, whom=counts.whom))
-    fit_split, _ = Protocol.of(counts.folds).splits
+    fit_split, _ = Protocol(counts.folds).splits
     experiment = uploaded_experiment({fit_split: counts}, {}, manifest)
     return Intake(experiment, checks, Reading(experiment.favourable))
 

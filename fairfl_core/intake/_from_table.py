@@ -489,7 +489,7 @@ def _experiment(
     labels = rows.people.labels
     favourable = favourable if favourable in labels else labels[-1]
     fitted, tested = _counted(rows, parting, roles, favourable)
-    protocol = Protocol.of(fitted.folds)
+    protocol = Protocol(fitted.folds)
     people = _people(rows, parting, fitted, protocol)
     tables = {protocol.splits[0]: fitted}
     if protocol.folds == 1:

@@ -320,7 +320,7 @@ def manifest_of(
             "rows_used": rows,
         },
         "scores": {"sha256": sha256},
-        "protocol": Protocol.of(counts.folds).to_json(),
+        "protocol": Protocol(counts.folds).to_json(),
     }
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from fairfl_core._io.files import read_json, write_json
 from fairfl_core.data import experiments, save_experiment
-from fairfl_core.data.experiments import CROSS_FITTED, PAPER_SPLIT, SeedScores, round_scores
+from fairfl_core.data.experiments import CROSS_FITTED, PAPER_SPLIT, SeedScores
+from fairfl_core.data.save_experiment import round_scores
 from fairfl_core.data.scored import FoldedData
 from fairfl_core.errors import InputError
 from tests.data.test_experiments import DESCRIPTION, seed_scores

@@ -59,18 +59,18 @@ def seed_scores(seed: int, rows: int = 300) -> SeedScores:
 @given(arrays(float, (40, 4), elements=st.floats(1e-6, 1)))
 def test_rounded_scores_sum_to_one_and_keep_the_argmax_alone_at_the_top(raw):
     scores = raw / raw.sum(axis=1, keepdims=True)
-    rounded = experiments.round_scores(scores)
+    rounded = save_experiment.round_scores(scores)
     assert (rounded.sum(axis=1) == 1).all()
     assert (rounded >= 0).all()
     assert (rounded.argmax(axis=1) == scores.argmax(axis=1)).all()
     top = np.sort(rounded, axis=1)
     assert (top[:, -1] > top[:, -2]).all()
-    assert np.abs(rounded - scores).max() < 3 / experiments.UNITS
+    assert np.abs(rounded - scores).max() < 3 / save_experiment.UNITS
 
 
 def test_a_near_tie_does_not_turn_the_winner():
     scores = np.array([[0.5 - 1e-9, 0.5 + 1e-9], [0.5 + 1e-9, 0.5 - 1e-9]])
-    assert experiments.round_scores(scores).argmax(axis=1).tolist() == [1, 0]
+    assert save_experiment.round_scores(scores).argmax(axis=1).tolist() == [1, 0]
 
 
 def test_counts_are_the_rows_of_each_cell(tmp_path):

@@ -1,70 +1,53 @@
-"""The command line: the same functions from a shell. One file a command."""
+"""The command line: the same functions from a shell. One file a command.
+
+A command's file is imported where it is run or may be, so it imports what it needs at its top.
+"""
 
 import codecs
 import os
 import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
 
 from fairfl_core.cli._shell import Command, say
-from fairfl_core.cli.app import app as dashboard
-from fairfl_core.cli.check import check
-from fairfl_core.cli.compare import compare
-from fairfl_core.cli.count import count
-from fairfl_core.cli.evaluate import evaluate
-from fairfl_core.cli.experiments import experiments
-from fairfl_core.cli.explore import explore
-from fairfl_core.cli.federation import federation
-from fairfl_core.cli.histogram import histogram
-from fairfl_core.cli.map import map_
-from fairfl_core.cli.plan import plan
-from fairfl_core.cli.predict import predict
-from fairfl_core.cli.privatize import privatize
-from fairfl_core.cli.review import review
-from fairfl_core.cli.solve import COLLISION, solve
-from fairfl_core.cli.train import train
-from fairfl_core.cli.verify import verify
-from fairfl_core.cli.watch import watch
 from fairfl_core.errors import FairflError, InfeasibleError, SolveError
 
-__all__ = ["app", "main", "run_app"]
+__all__ = ["COMMANDS", "load", "main", "run_app"]
 
 # Click's, or of the Click that newer versions of Typer bring along.
 _UsageError: Any = typer.BadParameter.__base__
 
-app = typer.Typer(
-    name="fairfl",
-    help="What local and global fairness cost a federated model, and the predictor that pays it.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+COLLISION = 3  # how the process ends where limits and floors collide
+COMMANDS = (  # in the order of --help
+    *("check", "count", "histogram", "solve", "map", "explore", "evaluate", "compare", "predict"),
+    *("privatize", "train", "experiments", "review", "app", "plan", "verify", "watch"),
+    "federation",
 )
 
 
-for _command, _name in (
-    (check, "check"),
-    (count, "count"),
-    (histogram, "histogram"),
-    (solve, "solve"),
-    (map_, "map"),
-    (explore, "explore"),
-    (evaluate, "evaluate"),
-    (compare, "compare"),
-    (predict, "predict"),
-    (privatize, "privatize"),
-    (train, "train"),
-    (experiments, "experiments"),
-    (review, "review"),
-    (dashboard, "app"),
-    (plan, "plan"),
-    (verify, "verify"),
-    (watch, "watch"),
-):
-    app.command(_name, cls=Command)(_command)
-app.add_typer(federation, name="federation")
+def load(names: Sequence[str] = COMMANDS) -> typer.Typer:
+    """Import these commands, all unless given, and return `fairfl` with them."""
+    app = typer.Typer(
+        name="fairfl",
+        help="What local and global fairness cost a federated model, and the predictor that pays it.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+    )
+    app.callback()(_top)
+    for name in names:
+        module = import_module(f"fairfl_core.cli.{name}")
+        command = getattr(module, "map_" if name == "map" else name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name, cls=Command)(command)
+    return app
 
 
 def _say_version(is_asked: bool) -> None:
@@ -75,7 +58,6 @@ def _say_version(is_asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _top(
     version: Annotated[
         bool,
@@ -87,10 +69,11 @@ def _top(
 
 def main() -> None:
     """Run a command of `fairfl`."""
-    run_app(app, "fairfl")
+    asked = [name for name in sys.argv[1:2] if name in COMMANDS]
+    run_app(lambda **how: load(asked or COMMANDS)(**how), "fairfl")
 
 
-def run_app(app: typer.Typer, prog_name: str) -> None:
+def run_app(app: Callable[..., Any], prog_name: str) -> None:
     """Run a command; whatever goes wrong ends in one sentence, never a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and _may_lack_letters(stream):

@@ -3,22 +3,29 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import pyarrow as pa
 import typer
 
+from fairfl_core._io.files import read_json
 from fairfl_core.cli._shell import read_counts, say, split_names, write_apart
+from fairfl_core.data.columns import code_column
+from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.grouping import group_columns
+from fairfl_core.data.score_columns import says_scores
+from fairfl_core.data.scored import FoldedData, ScoredData
+from fairfl_core.data.splits import FIT, TEST, FoldRows, code_splits
+from fairfl_core.data.tables import open_table_at, read_rows
 from fairfl_core.errors import InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from fairfl_core.data.counts import ClientCounts
-    from fairfl_core.data.scored import FoldedData, ScoredData
-    from fairfl_core.lp.guarantee import Guarantee
-    from fairfl_core.lp.policy import Floor, Policy
-    from fairfl_core.lp.policy_file import PolicyFile
-    from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.histograms import FORMAT, read_histogram
+from fairfl_core.lp.policy import Floor, Policy, parse_floor, parse_limit, parse_precision
+from fairfl_core.lp.policy_file import PolicyFile, today
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.rate_estimates import check_rates
+from fairfl_core.lp.regions import region_kind
+from fairfl_core.lp.utility import Utility
 
 Source = Annotated[
     Path,
@@ -111,8 +118,6 @@ class TableOptions:
 
     def check_complete(self, region: str | None = None) -> None:
         """Raise a sentence unless all that a table needs is named, for a region too."""
-        from fairfl_core.lp.regions import region_kind
-
         needs_scores = region is not None and region_kind(region).needs_scores
         needed = {"--client": self.client, "--group": self.group, "--label": self.label}
         if needs_scores:
@@ -138,28 +143,20 @@ class TableOptions:
 
     def is_table(self, region: str | None = None) -> bool:
         """Whether a table is meant, not counts; if so, all its columns are named."""
-        from fairfl_core.lp.regions import region_kind
-
         if self.is_unnamed and not (region is not None and region_kind(region).needs_scores):
             return False
         self.check_complete(region)
         return True
 
-    def counted(self, path: Path) -> "ClientCounts":
+    def counted(self, path: Path) -> ClientCounts:
         """Count the people a lottery is fitted on."""
-        from fairfl_core.data.counts import ClientCounts
-        from fairfl_core.data.splits import FIT
-
         return self._read(path, FIT, ClientCounts.from_table)
 
-    def scored(self, path: Path) -> "ScoredData":
+    def scored(self, path: Path) -> ScoredData:
         """The people a lottery is fitted on, with their scores."""
-        from fairfl_core.data.scored import ScoredData
-        from fairfl_core.data.splits import FIT
-
         return self._read(path, FIT, ScoredData.from_table)
 
-    def fitted(self, path: Path, *, by_scores: bool) -> "ScoredData | ClientCounts":
+    def fitted(self, path: Path, *, by_scores: bool) -> ScoredData | ClientCounts:
         """The people a lottery is fitted on: with their scores where there are some, or must be."""
         counts = self.prediction is not None or (self._counts_only and not by_scores)
         return self.counted(path) if counts else self.scored(path)
@@ -172,15 +169,11 @@ class TableOptions:
 
     def unseen(
         self, path: Path, pairs: Mapping[str, str] | None = None
-    ) -> "ClientCounts | ScoredData | FoldedData":
+    ) -> ClientCounts | ScoredData | FoldedData:
         """The people a predictor is judged on: by scores where there are some.
 
         `pairs` tells the score column of each label, where that is known.
         """
-        from fairfl_core.data.counts import ClientCounts
-        from fairfl_core.data.scored import FoldedData, ScoredData
-        from fairfl_core.data.splits import TEST
-
         take: Callable[..., Any] = ScoredData.from_table
         if self.fold is not None:
             take = FoldedData.from_table
@@ -196,9 +189,6 @@ class TableOptions:
         pairs: Mapping[str, str] | None = None,
     ) -> Any:
         """Take the rows of a split, or all where no column says one."""
-        from fairfl_core.data.grouping import group_columns
-        from fairfl_core.data.tables import open_table_at, read_rows
-
         file = open_table_at(path)
         named = {
             "client": self.client,
@@ -239,12 +229,9 @@ class TableOptions:
         except InputError as error:
             raise InputError(f"{where}: {error}") from error
 
-    def _rows_of(self, table: "pa.Table", split: int) -> "pa.Table":
+    def _rows_of(self, table: pa.Table, split: int) -> pa.Table:
         """The rows of a split; cross-fitted, nobody is in both."""
         import pyarrow as pa
-
-        from fairfl_core.data.columns import code_column
-        from fairfl_core.data.splits import FIT, TEST, FoldRows, code_splits
 
         header = str(self.split)
         column = code_column(table.column(header), header)
@@ -257,8 +244,6 @@ class TableOptions:
 
 def say_scores(people: Any) -> None:
     """Say which column was taken for the score of which label, if any was."""
-    from fairfl_core.data.score_columns import says_scores
-
     if people.score_columns is not None:
         say(says_scores(people.score_columns, people.labels))
 
@@ -337,19 +322,15 @@ class LimitOptions:
     ] = None
 
     @property
-    def guarantee(self) -> "Guarantee | None":
+    def guarantee(self) -> Guarantee | None:
         """The guarantee asked for, if any."""
-        from fairfl_core.lp.guarantee import Guarantee
-
         if self.confidence is None:
             return None
         return Guarantee(self.confidence, self.confidence_scope, self.confidence_proof)
 
     @property
-    def floors(self) -> "tuple[Floor, ...]":
+    def floors(self) -> tuple[Floor, ...]:
         """The floors asked for."""
-        from fairfl_core.lp.policy import parse_floor
-
         return (
             *(parse_floor(text, "--floor") for text in self.floor or ()),
             *(parse_floor(text, "--keep") for text in self.keep or ()),
@@ -419,10 +400,8 @@ class PolicyOptions(LimitOptions):
         eps_global: float = 1.0,
         eps_local: float = 1.0,
         eps_local_client: dict[str, float] | None = None,
-    ) -> "PolicyFile":
+    ) -> PolicyFile:
         """What the policy file says, or else what the options do; written where that is asked."""
-        from fairfl_core.lp.policy_file import PolicyFile, today
-
         if self.policy is not None:
             self._check_alone(context)
             found = PolicyFile.read(self.policy)
@@ -453,10 +432,7 @@ class PolicyOptions(LimitOptions):
                     "is asked: leave the option out, or change the file."
                 )
 
-    def _policy(self) -> "Policy":
-        from fairfl_core.lp.policy import Policy, parse_limit, parse_precision
-        from fairfl_core.lp.utility import Utility
-
+    def _policy(self) -> Policy:
         return Policy(
             floors=self.floors,
             ratio_global=self.ratio_global,
@@ -472,21 +448,15 @@ class PolicyOptions(LimitOptions):
 
 
 def read_program(
-    source: Path, columns: TableOptions, how: ProgramOptions, asked: "PolicyFile"
-) -> "FairnessProgram":
+    source: Path, columns: TableOptions, how: ProgramOptions, asked: PolicyFile
+) -> FairnessProgram:
     """Build the program of a region, or of the default one, from counts or a table."""
-    from fairfl_core.lp.program import FairnessProgram
-    from fairfl_core.lp.rate_estimates import check_rates
-    from fairfl_core.lp.regions import region_kind
-
     region, rates = how.region, how.rates
     if rates is not None:
         check_rates(rates)
     takes_scores = region is None or region_kind(region).needs_scores
     more: dict[str, Any] = {"guarantee": asked.guarantee, "policy": asked.policy}
     if takes_scores and columns.is_unnamed and _is_histogram(source):
-        from fairfl_core.lp.histograms import read_histogram
-
         return FairnessProgram(read_histogram(source), asked.notion, region, **more)
     people: Any = None
     if columns.is_table(region):
@@ -499,9 +469,6 @@ def read_program(
 
 def _is_histogram(source: Path) -> bool:
     """Whether a file says that it holds histograms of scores."""
-    from fairfl_core._io.files import read_json
-    from fairfl_core.lp.histograms import FORMAT
-
     if source.suffix != ".json":
         return False
     value = read_json(source)

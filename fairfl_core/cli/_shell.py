@@ -9,18 +9,27 @@ from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from rich.console import Console
 from rich.markup import escape as as_no_markup
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from typer.core import TyperCommand
 
+from fairfl_core._io.files import read_whole
+from fairfl_core._io.names import acts
+from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
-
-if TYPE_CHECKING:
-    from fairfl_core.data.counts import ClientCounts
+from fairfl_core.fairness.notions import notion_names
+from fairfl_core.predictors.hashed_draws import salt_check
 
 Counts = Annotated[Path, typer.Argument(help="A fairfl-counts/1 file; - is standard input.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -34,8 +43,6 @@ class Command(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Look the names up only where help is asked for."""
-        from fairfl_core.fairness.notions import notion_names
-
         for option in self.params:
             text = getattr(option, "help", None)
             if text:
@@ -85,10 +92,8 @@ def write_apart(out: Path, *sources: Path | None) -> None:
             raise InputError(f"{out}: is what is read; choose another name to write to.")
 
 
-def read_counts(path: Path) -> "ClientCounts":
+def read_counts(path: Path) -> ClientCounts:
     """Read counts; imported late, so that --help answers at once."""
-    from fairfl_core.data.counts import ClientCounts
-
     if path.suffix.lower() in (".csv", ".tsv", ".parquet", ".pq") and path.is_file():
         raise InputError(
             f"{path}: is a table, and counts are asked for; count it with `fairfl count`, or name "
@@ -104,9 +109,6 @@ def read_counts(path: Path) -> "ClientCounts":
 
 def read_salt(path: Path) -> str:
     """Read the secret salt of a predictor's draw: a file's text without blanks around it."""
-    from fairfl_core._io.files import read_whole
-    from fairfl_core.predictors.hashed_draws import salt_check
-
     try:
         salt = read_whole(path, 4096).decode("utf-8").strip()
         salt_check(salt)
@@ -141,8 +143,6 @@ def print_text(text: str) -> None:
 
 def escape(text: str) -> str:
     """Text in which nothing acts, neither Rich's marks nor what a terminal obeys."""
-    from fairfl_core._io.names import acts
-
     return as_no_markup("".join(c if c == "\n" or not acts(c) else ascii(c)[1:-1] for c in text))
 
 
@@ -189,14 +189,6 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     if not _err.is_terminal:  # Rich before 14 ends a bar that it does not show with an empty line
         yield lambda done, total: None
         return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),

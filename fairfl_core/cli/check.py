@@ -2,16 +2,29 @@
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from fairfl_core._io.files import read_whole
 from fairfl_core._io.names import listed
 from fairfl_core.cli._shell import Json, print_json, print_table, say, split_names, working
-
-if TYPE_CHECKING:
-    from fairfl_core.data.weighting import MissingGroup
-    from fairfl_core.intake import Check, ColumnRoles, Intake, TableFile
+from fairfl_core.data.coding import check_scores_fit
+from fairfl_core.data.grouping import group_columns
+from fairfl_core.data.score_columns import event_of, label_by_name, order_columns
+from fairfl_core.data.weighting import MissingGroup, check_rule
+from fairfl_core.errors import InputError
+from fairfl_core.intake import (
+    Check,
+    ColumnRoles,
+    Intake,
+    TableFile,
+    experiment_from_counts,
+    experiment_from_table,
+    guess_roles,
+    labels_of,
+    open_table,
+)
 
 _ROLES = ("client", "group", "label", "prediction", "split", "fold", "row_id")
 
@@ -50,11 +63,6 @@ def check(
 
     Example: `fairfl check rows.csv`
     """
-    from fairfl_core._io.files import read_whole
-    from fairfl_core.data.weighting import check_rule
-    from fairfl_core.errors import InputError
-    from fairfl_core.intake import experiment_from_counts, experiment_from_table, open_table
-
     named = {"client": client, "group": group, "label": label, "prediction": prediction}
     named |= {"split": split, "fold": fold, "row_id": row_id, "probability": probability}
     data = read_whole(rows)
@@ -99,11 +107,8 @@ def check(
         _show(taken, roles, guessed, checks)
 
 
-def _roles(table: "TableFile", named: dict[str, str], *, has_scores: bool) -> "ColumnRoles":
+def _roles(table: TableFile, named: dict[str, str], *, has_scores: bool) -> ColumnRoles:
     """The roles as they are named, and guessed where they are not."""
-    from fairfl_core.data.grouping import group_columns
-    from fairfl_core.intake import guess_roles
-
     changes: dict[str, Any] = dict(named)
     if "group" in named:
         first, *others = group_columns(named["group"], table.header)
@@ -114,14 +119,9 @@ def _roles(table: "TableFile", named: dict[str, str], *, has_scores: bool) -> "C
 
 
 def _pairs(
-    table: "TableFile", label: str, scores: str, declared: str
+    table: TableFile, label: str, scores: str, declared: str
 ) -> tuple[tuple[str, str], ...]:
     """Each label with its score column: by name, or by the order of declared labels."""
-    from fairfl_core.data.coding import check_scores_fit
-    from fairfl_core.data.score_columns import order_columns
-    from fairfl_core.errors import InputError
-    from fairfl_core.intake import labels_of
-
     columns = split_names(scores) or []
     labels = tuple(split_names(declared) or ()) if declared else labels_of(table, label)
     check_scores_fit(columns, labels, label)
@@ -134,19 +134,14 @@ def _pairs(
     return tuple(zip(labels, ordered, strict=True))
 
 
-def _event(table: "TableFile", label: str, probability: str) -> str:
+def _event(table: TableFile, label: str, probability: str) -> str:
     """The label that a probability is of, as far as names tell."""
-    from fairfl_core.data.score_columns import event_of, label_by_name
-    from fairfl_core.intake import labels_of
-
     labels = labels_of(table, label)
     return label_by_name(probability, labels) or event_of(labels) or ""
 
 
-def _without_group(missing: "MissingGroup", rows: int, rule: str) -> "Check":
+def _without_group(missing: MissingGroup, rows: int, rule: str) -> Check:
     """What `count` makes of rows without a group."""
-    from fairfl_core.intake import Check
-
     if rule:
         return Check(replace(missing, rule=rule).sentence(rows - missing.rows))
     return Check(
@@ -158,7 +153,7 @@ def _without_group(missing: "MissingGroup", rows: int, rule: str) -> "Check":
 
 
 def _summary(
-    taken: "Intake", roles: "ColumnRoles | None", guessed: list[str], checks: "list[Check]"
+    taken: Intake, roles: ColumnRoles | None, guessed: list[str], checks: list[Check]
 ) -> dict[str, Any]:
     experiment = taken.experiment
     return {
@@ -173,7 +168,7 @@ def _summary(
 
 
 def _show(
-    taken: "Intake", roles: "ColumnRoles | None", guessed: list[str], checks: "list[Check]"
+    taken: Intake, roles: ColumnRoles | None, guessed: list[str], checks: list[Check]
 ) -> None:
     experiment = taken.experiment
 

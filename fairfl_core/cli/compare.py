@@ -5,7 +5,12 @@ from typing import Annotated
 
 import typer
 
+from fairfl_core._io.files import read_whole
 from fairfl_core.cli._shell import Json, print_json, print_table, say, split_names, working
+from fairfl_core.errors import InputError
+from fairfl_core.evaluation.methods import frontier, model_settings
+from fairfl_core.intake import ColumnRoles, experiment_from_table, open_table
+from fairfl_core.lp.regions import default_region
 
 
 def compare(
@@ -38,12 +43,6 @@ def compare(
 
     Example: `fairfl compare rows.csv --client hospital --group sex --label diagnosis --model first --model second`
     """
-    from fairfl_core._io.files import read_whole
-    from fairfl_core.errors import InputError
-    from fairfl_core.evaluation.methods import frontier, model_settings
-    from fairfl_core.intake import ColumnRoles, experiment_from_table, open_table
-    from fairfl_core.lp.regions import default_region
-
     if len(model) < 2:
         raise InputError("one model is nothing to compare; name two or more with --model.")
     first, *crossed = split_names(group) or [""]

@@ -7,6 +7,7 @@ import typer
 
 from fairfl_core.cli._options import TableOptions, say_scores, scores_json
 from fairfl_core.cli._shell import Json, print_json, say, with_options, working, write_apart
+from fairfl_core.intake import people_as_clients
 
 
 @with_options
@@ -27,8 +28,6 @@ def count(
     Example: `fairfl count rows.csv --client clinic --group sex
     --label diagnosis --prediction said --out counts.json`
     """
-    from fairfl_core.intake import people_as_clients
-
     columns.check_complete()
     if out is not None:
         write_apart(out, rows)

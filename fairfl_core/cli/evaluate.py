@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -31,13 +31,16 @@ from fairfl_core.cli._shell import (
     write_apart,
 )
 from fairfl_core.errors import InputError
-
-if TYPE_CHECKING:
-    from fairfl_core.evaluation.all_rates import AllRates, ImpactRatios
-    from fairfl_core.evaluation.evaluation import Evaluation
-    from fairfl_core.evaluation.harm import Harm
-    from fairfl_core.evaluation.verdict import Verdict
-    from fairfl_core.predictors.predictor import People, Predictor
+from fairfl_core.evaluation.all_rates import AllRates, ImpactRatios, all_rates_of, impact_ratios_of
+from fairfl_core.evaluation.before_after import NOT_ASSESSABLE
+from fairfl_core.evaluation.evaluation import Evaluation
+from fairfl_core.evaluation.evaluation import evaluate as judge
+from fairfl_core.evaluation.harm import Harm, effect_of
+from fairfl_core.evaluation.verdict import PASSED, Gate, Verdict
+from fairfl_core.lp.policy_file import PolicyFile
+from fairfl_core.lp.utility import Achieved
+from fairfl_core.predictors.kinds import read_predictor
+from fairfl_core.predictors.predictor import People, Predictor
 
 _CLOSED = 5
 _FORMATS = ("text", "json", "junit", "github")
@@ -79,13 +82,6 @@ def evaluate(
 
     Example: `fairfl evaluate predictor.json test-counts.json`
     """
-    from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
-    from fairfl_core.evaluation.evaluation import evaluate as judge
-    from fairfl_core.evaluation.verdict import PASSED, Gate
-    from fairfl_core.lp.policy_file import PolicyFile
-    from fairfl_core.lp.utility import Achieved
-    from fairfl_core.predictors.kinds import read_predictor
-
     if form not in _FORMATS:
         raise InputError(f'--format takes one of {", ".join(_FORMATS)}, not "{form}".')
     fair = read_predictor(predictor)
@@ -143,7 +139,7 @@ def evaluate(
     return code
 
 
-def _people(fair: "Predictor", columns: TableOptions, source: Path) -> "People":
+def _people(fair: Predictor, columns: TableOptions, source: Path) -> People:
     """The people to judge on; their labels are the predictor's unless others are declared."""
     if columns.favourable not in (None, fair.favourable):
         raise InputError(
@@ -159,7 +155,7 @@ def _people(fair: "Predictor", columns: TableOptions, source: Path) -> "People":
     return replace(columns, labels=names, favourable=fair.favourable).unseen(source, pairs)
 
 
-def _show_besides(verdict: "Verdict | None") -> None:
+def _show_besides(verdict: Verdict | None) -> None:
     """What the policy asks beyond gaps, worst first."""
     besides = () if verdict is None else verdict.besides
     if not besides:
@@ -183,9 +179,7 @@ def _show_besides(verdict: "Verdict | None") -> None:
     )
 
 
-def _show_ratios(ratios: "ImpactRatios") -> None:
-    from fairfl_core.evaluation.before_after import NOT_ASSESSABLE
-
+def _show_ratios(ratios: ImpactRatios) -> None:
     overall = [row for row in records(ratios.columns()) if row["client"] is None]
     for comparison in ratios.comparisons:
         of = f" by {comparison.grouping}" if comparison.grouping else ""
@@ -210,9 +204,7 @@ def _show_ratios(ratios: "ImpactRatios") -> None:
         )
 
 
-def _show_accuracy(evaluation: "Evaluation", harm: "Harm") -> None:
-    from fairfl_core.evaluation.harm import effect_of
-
+def _show_accuracy(evaluation: Evaluation, harm: Harm) -> None:
     change = evaluation.accuracy - evaluation.before.accuracy
     effect = effect_of(change, harm).describe(f"{100 * abs(change):.2f} points")
     say(
@@ -221,7 +213,7 @@ def _show_accuracy(evaluation: "Evaluation", harm: "Harm") -> None:
     )
 
 
-def _check_models(fair: "Predictor", folds: int) -> None:
+def _check_models(fair: Predictor, folds: int) -> None:
     """Refuse people who are answered by other models than those the predictor mixes."""
     if folds == fair.folds:
         return
@@ -240,7 +232,7 @@ def _models(folds: int) -> str:
     return "one model" if folds == 1 else f"a mixture of {folds} fold models"
 
 
-def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
+def _show(fair: Predictor, evaluation: Evaluation) -> None:
     counts, reached = evaluation.counts, fair.reached
     largest = max((gap for gap in reached.gap_local if gap is not None), default=None)
     columns = {
@@ -298,12 +290,12 @@ def _show(fair: "Predictor", evaluation: "Evaluation") -> None:
     say("Answers changed: " + ", ".join(f"{group} {share:.1%}" for group, share in changed) + ".")
 
 
-def _overall(evaluation: "Evaluation") -> str:
+def _overall(evaluation: Evaluation) -> str:
     low, high = evaluation.reported_interval()
     return f"{number(evaluation.gaps.overall)} ({number(low)} to {number(high)})"
 
 
-def _worst(evaluation: "Evaluation") -> str:
+def _worst(evaluation: Evaluation) -> str:
     gaps, worst = evaluation.gaps, evaluation.gaps.worst
     if worst is None:
         return "none"
@@ -314,7 +306,7 @@ def _worst(evaluation: "Evaluation") -> str:
     return f"{number(gaps.local[worst])} ({number(low)} to {number(high)}) {name}{chosen}"
 
 
-def show_verdict(verdict: "Verdict | None") -> None:
+def show_verdict(verdict: Verdict | None) -> None:
     """The verdict's word and why; or that no limit was asked for."""
     if verdict is None:
         say("No limit was asked for, so there is nothing to be met.")
@@ -322,13 +314,13 @@ def show_verdict(verdict: "Verdict | None") -> None:
         say(f"{verdict.word.upper()}. {verdict.why}")
 
 
-def show_worse_off(harm: "Harm") -> None:
+def show_worse_off(harm: Harm) -> None:
     """The worst of it in a sentence; nothing where nobody is worse off."""
     if harm.alarms:
         say(f"{harm.title.upper()}. {harm.sentence()}")
 
 
-def show_alarms(harm: "Harm") -> None:
+def show_alarms(harm: Harm) -> None:
     """The alarms, worst first; nothing where there is none."""
     show_worse_off(harm)
     if not harm.lost:
@@ -353,19 +345,17 @@ def show_alarms(harm: "Harm") -> None:
     )
 
 
-def show_closed(harm: "Harm") -> None:
+def show_closed(harm: Harm) -> None:
     """How the largest gaps were closed."""
     for gap in harm.closed[:_CLOSED]:
         say(gap.sentence())
 
 
-def show_rates(rates: "AllRates") -> None:
+def show_rates(rates: AllRates) -> None:
     """Every rate over all clients, every notion, and why not all can be equal.
 
     Of more than two labels the favourable one is printed; all are in the JSON.
     """
-    from fairfl_core.evaluation.before_after import NOT_ASSESSABLE
-
     favourable = rates.measures[0].label
     shown = [
         row

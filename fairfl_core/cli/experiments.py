@@ -2,12 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from fairfl_core.data.experiments import Experiment
+from fairfl_core.data import experiments as room
+from fairfl_core.data.experiments import Experiment
 
 
 def experiments(
@@ -18,8 +18,6 @@ def experiments(
 
     Example: fairfl experiments
     """
-    from fairfl_core.data import experiments as room
-
     where = folder or room.FOLDER
     names = room.list_experiments(where, protocol=None)
     rows = [summary(room.open(name, where)) for name in names]
@@ -31,7 +29,7 @@ def experiments(
         typer.echo(f"{where}: no experiments here; `fairfl train adult` makes one.")
 
 
-def summary(experiment: "Experiment") -> dict[str, Any]:
+def summary(experiment: Experiment) -> dict[str, Any]:
     """One experiment in a few plain values."""
     manifest = experiment.manifest
     test = manifest["figures"]["test"]

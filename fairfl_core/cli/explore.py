@@ -1,10 +1,11 @@
 """`explore`: the Explore screen as one HTML file that needs no server."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from fairfl_core._io.files import write_whole
 from fairfl_core.cli._options import (
     PolicyOptions,
     ProgramOptions,
@@ -15,9 +16,12 @@ from fairfl_core.cli._options import (
 )
 from fairfl_core.cli._shell import progress_bar, read_counts, say, with_options
 from fairfl_core.errors import InputError
-
-if TYPE_CHECKING:
-    from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.explore.file import About, explore_file
+from fairfl_core.fairness.notions import notion_kind
+from fairfl_core.lp.policy import check_epsilon
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.regions import region_kind
+from fairfl_core.report.text import policy, sure
 
 
 @with_options
@@ -46,10 +50,6 @@ def explore(
 
     Example: `fairfl explore counts.json --new test-counts.json --noun hospital --out study.html`
     """
-    from fairfl_core._io.files import write_whole
-    from fairfl_core.explore.file import About, explore_file
-    from fairfl_core.lp.policy import check_epsilon
-
     if out.suffix != ".html":
         raise InputError(f"{out}: the file is HTML; give a name that ends in .html.")
     for given, name in ((eps_global, "--eps-global"), (eps_local, "--eps-local")):
@@ -79,13 +79,9 @@ def explore(
 
 
 def _rests(
-    program: "FairnessProgram", source: Path, judged_on: Path | None
+    program: FairnessProgram, source: Path, judged_on: Path | None
 ) -> list[tuple[str, str]]:
     """What the numbers rest on."""
-    from fairfl_core.fairness.notions import notion_kind
-    from fairfl_core.lp.regions import region_kind
-    from fairfl_core.report.text import policy, sure
-
     return [
         ("Data", f"{source.name}: {program.counts.n:,.0f} people the rule was set on"),
         ("Judged on", judged_on.name if judged_on else "the same people: no new ones were given"),

@@ -17,6 +17,12 @@ from fairfl_core.cli._shell import (
     working,
 )
 from fairfl_core.errors import InputError, extra
+from fairfl_core.federation import folders
+from fairfl_core.federation.folders import EXAMPLES, ClientFolder, ServerFolder, is_loopback
+from fairfl_core.federation.question import Question
+from fairfl_core.federation.study import Study
+from fairfl_core.lp.policy import Policy
+from fairfl_core.privacy.mechanisms import Mechanism
 
 federation = typer.Typer(
     help="The whole method across machines, on Flower; no record leaves a client.",
@@ -66,9 +72,6 @@ def init(
 
     Example: `fairfl federation init study --example hospitals`
     """
-    from fairfl_core.federation import folders
-    from fairfl_core.federation.folders import is_loopback
-
     here = is_loopback(address)
     if example is not None:
         study, people = _example(example, source)
@@ -89,7 +92,6 @@ def init(
 
 
 def _example(name: str, source: Path | None) -> Any:
-    from fairfl_core.federation.folders import EXAMPLES
 
     if name not in EXAMPLES:
         raise InputError(f'there is no example "{name}"; choose one of: {", ".join(EXAMPLES)}.')
@@ -105,7 +107,6 @@ def server(
     Example: `fairfl federation server study/server`
     """
     with extra("federation"):
-        from fairfl_core.federation.folders import ServerFolder
         from fairfl_core.federation.programs import become_server
 
     known = ServerFolder.read(folder)
@@ -124,7 +125,6 @@ def admit(
     Example: `fairfl federation admit study/server`
     """
     with extra("federation"):
-        from fairfl_core.federation.folders import ServerFolder
         from fairfl_core.federation.programs import admit as let_in
 
     for key in let_in(ServerFolder.read(folder)):
@@ -144,9 +144,7 @@ def client(
     Example: `fairfl federation client study/north`
     """
     with extra("federation"):
-        from fairfl_core.federation.folders import ClientFolder
         from fairfl_core.federation.programs import become_client
-        from fairfl_core.federation.study import Study
         from fairfl_core.federation.training_client import OwnRows
 
     one = ClientFolder.read(folder)
@@ -192,11 +190,7 @@ def run(
     --confidence 0.9`
     """
     with extra("federation"):
-        from fairfl_core.federation.folders import ServerFolder
         from fairfl_core.federation.programs import run_job
-        from fairfl_core.federation.question import Question
-    from fairfl_core.lp.policy import Policy
-    from fairfl_core.privacy.mechanisms import Mechanism
 
     privacy = None
     if privacy_epsilon is not None:
@@ -251,7 +245,6 @@ def demo(
     """
     with extra("federation"):
         from fairfl_core.federation.demo import run_here
-        from fairfl_core.federation.question import Question
 
     question = Question(notion, region or "", eps_global, eps_local)
     study, people = _example(example, source)

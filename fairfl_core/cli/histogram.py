@@ -1,16 +1,21 @@
 """`histogram`: what a client sends for the exact region in one round."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from fairfl_core.cli._options import TableOptions, say_scores, scores_json
 from fairfl_core.cli._shell import Json, print_json, say, with_options, working, write_apart
-
-if TYPE_CHECKING:
-    from fairfl_core.data.scored import ScoredData
-    from fairfl_core.lp.histograms import ScoreHistogram
+from fairfl_core.data.scored import ScoredData
+from fairfl_core.errors import InputError
+from fairfl_core.lp.histograms import (
+    ScoreHistogram,
+    join_histograms,
+    read_histogram,
+    write_histogram,
+)
+from fairfl_core.privacy.mechanisms import Mechanism, names_note, release_histogram
 
 
 @with_options
@@ -44,9 +49,6 @@ def histogram(
     Example: `fairfl histogram scores.csv --client clinic --group sex
     --label diagnosis --scores no,yes --out histogram.json`
     """
-    from fairfl_core.lp.histograms import write_histogram
-    from fairfl_core.privacy.mechanisms import Mechanism, names_note, release_histogram
-
     write_apart(out, *sources)
     with working("Counting"):
         made, people = _made(sources, columns, bins)
@@ -79,9 +81,6 @@ def _made(
     sources: list[Path], columns: TableOptions, bins: int
 ) -> "tuple[ScoreHistogram, ScoredData | None]":
     """The histogram, and the people it was counted from if it was not joined of others."""
-    from fairfl_core.errors import InputError
-    from fairfl_core.lp.histograms import ScoreHistogram, join_histograms, read_histogram
-
     if all(path.suffix == ".json" for path in sources):
         return join_histograms([read_histogram(path) for path in sources]), None
     if len(sources) > 1:

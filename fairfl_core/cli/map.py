@@ -23,6 +23,9 @@ from fairfl_core.cli._shell import (
     with_options,
 )
 from fairfl_core.errors import InputError
+from fairfl_core.fairness.notions import number_or_none
+from fairfl_core.lp.frontier import frontier
+from fairfl_core.lp.regions import default_region_sentence
 
 
 @with_options
@@ -41,10 +44,6 @@ def map_(
 
     Example: `fairfl map counts.json --notion eo --epsilons 0.05,0.1,0.2`
     """
-    from fairfl_core.fairness.notions import number_or_none
-    from fairfl_core.lp.frontier import frontier
-    from fairfl_core.lp.regions import default_region_sentence
-
     grid = _numbers(epsilons)
     asked = options.asked(context)
     with progress_bar("Solving the grid") as on_progress:

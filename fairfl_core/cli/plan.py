@@ -1,14 +1,17 @@
 """`plan`: which people to see next, so that what is not sure yet is settled."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from fairfl_core.cli._shell import Json, print_json, print_table, read_counts, say, working
-
-if TYPE_CHECKING:
-    from fairfl_core.lp.policy_file import PolicyFile
+from fairfl_core.evaluation.evaluation import evaluate
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.policy_file import PolicyFile
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.monitoring.plan import plan_people
+from fairfl_core.predictors.kinds import read_predictor
 
 _MOST = 20
 
@@ -36,11 +39,6 @@ def plan(
 
     Example: `fairfl plan predictor.json test-counts.json`
     """
-    from fairfl_core.evaluation.evaluation import evaluate
-    from fairfl_core.lp.policy_file import PolicyFile
-    from fairfl_core.monitoring.plan import plan_people
-    from fairfl_core.predictors.kinds import read_predictor
-
     with working("Planning"):
         fair, people = read_predictor(predictor), read_counts(counts)
         asked = None if policy is None else PolicyFile.read(policy)
@@ -82,11 +80,8 @@ def plan(
         )
 
 
-def _certainty(times: float, path: Path, asked: "PolicyFile") -> dict[str, float]:
+def _certainty(times: float, path: Path, asked: PolicyFile) -> dict[str, float]:
     """The accuracy of the same limits with a confidence: now, and as if with more people."""
-    from fairfl_core.lp.guarantee import Guarantee
-    from fairfl_core.lp.program import FairnessProgram
-
     fitted = read_counts(path)
     sure = FairnessProgram(fitted, asked.notion, guarantee=Guarantee())
     limits = asked.limits(fitted.clients)

@@ -2,11 +2,11 @@
 
 import secrets
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
+import pyarrow as pa
 import typer
 from numpy.typing import NDArray
 
@@ -20,14 +20,27 @@ from fairfl_core.cli._shell import (
     working,
     write_apart,
 )
+from fairfl_core.data.coding import score_matrix
+from fairfl_core.data.columns import Coded, code_names
+from fairfl_core.data.grouping import code_groups, group_columns
+from fairfl_core.data.score_columns import (
+    as_probabilities,
+    check_column,
+    of_one_probability,
+    says_scores,
+)
+from fairfl_core.data.scored import check_scores
+from fairfl_core.data.splits import FoldRows
+from fairfl_core.data.tables import (
+    TableFile,
+    open_table_at,
+    read_rows,
+    read_whole_table,
+    write_table,
+)
 from fairfl_core.errors import InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from fairfl_core.data.columns import Coded
-    from fairfl_core.data.tables import TableFile
-    from fairfl_core.predictors.predictor import Predictor
+from fairfl_core.predictors.kinds import read_predictor
+from fairfl_core.predictors.predictor import Predictor
 
 ANSWER = "answer"
 
@@ -98,17 +111,15 @@ def predict(
     Example: `fairfl predict predictor.json rows.csv --client clinic --group sex
     --prediction said --row-id patient --out fair.csv`
     """
-    from fairfl_core.data.score_columns import says_scores
-    from fairfl_core.data.tables import open_table_at, read_rows, read_whole_table, write_table
-    from fairfl_core.predictors.kinds import read_predictor
-
     write_apart(out, rows, predictor, salt_file)
     if seed is not None and row_id is not None:
         raise InputError("give --seed or --row-id, not both.")
+    if salt_file is not None and row_id is None:
+        raise InputError("--salt-file goes with --row-id: a seed draws without it.")
+    if fold is not None and row_id is None:
+        raise InputError("--fold needs --row-id, the column by which a person's rows are paired.")
     fair = read_predictor(predictor)
     salt = None if salt_file is None else read_salt(salt_file)
-    if salt is not None and row_id is None:
-        raise InputError("--salt-file goes with --row-id: a seed draws without it.")
     if fold is not None and fair.folds == 1:
         raise InputError("this predictor is for one model, so there is no --fold; leave it out.")
     models = 1 if fold is not None else fair.folds
@@ -118,8 +129,6 @@ def predict(
         alone = not (prediction or scores) and probability_of is not None
         columns = _probability_columns(probability, models, alone=alone)
     by_numbers = fair.needs_scores or bool(scores or probability)
-    if fold is not None and row_id is None:
-        raise InputError("--fold needs --row-id, the column by which a person's rows are paired.")
     if row_id is None and seed is None:
         seed = secrets.randbelow(2**32)
     with working(f"Answering {rows}"):
@@ -129,15 +138,15 @@ def predict(
             raise InputError(f'{rows}: has a column "{ANSWER}" already; rename it.')
         names = [client, *groups, *filter(None, (row_id, fold)), *([] if by_numbers else columns)]
         frame = read_rows(file, names, columns if by_numbers else ()).combine_chunks()
-        people = _People(frame, client, groups, row_id, fold, seed, salt)
+        whose = _Whose(fair, client, groups, row_id, fold, seed, salt)
         try:
-            people.check_clients()
+            code_names(frame[client], client)
             if by_numbers:
                 of = probability_of if probability is not None else None
                 every = _chances(frame, columns, fair.labels, of, threshold, scores_are)
             else:
                 every = _answers(frame, columns)
-            answers, n, changed = people.answers(fair, every)
+            answers, n, changed = whose.answers(frame, every)
         except InputError as error:
             raise InputError(f"{rows}: {error}") from error
         table = read_whole_table(file).append_column(ANSWER, [answers.tolist()])
@@ -157,10 +166,8 @@ def predict(
     say(f"{out}: {n:,} answers drawn by {by}; {changed:.1%} differ from the model's.{blind}")
 
 
-def _group_columns(fair: "Predictor", group: str | None, file: "TableFile") -> list[str]:
+def _group_columns(fair: Predictor, group: str | None, file: TableFile) -> list[str]:
     """The columns of the group; none where the predictor does not look at it."""
-    from fairfl_core.data.grouping import group_columns
-
     if not fair.needs_group:
         return []
     if group is None:
@@ -176,7 +183,7 @@ def _by_label(columns: list[str], labels: tuple[str, ...]) -> dict[str, str | li
 
 
 def _model_columns(
-    fair: "Predictor",
+    fair: Predictor,
     models: int,
     prediction: str | None,
     scores: str | None,
@@ -208,7 +215,7 @@ def _probability_columns(probability: str, models: int, *, alone: bool) -> list[
 
 
 def _in_order_of_labels(
-    fair: "Predictor", columns: list[str], labels: list[str] | None
+    fair: Predictor, columns: list[str], labels: list[str] | None
 ) -> list[str]:
     """Score columns in the order of the predictor's labels, fold model after fold model."""
     if labels is not None and sorted(labels) != sorted(fair.labels):
@@ -223,7 +230,7 @@ def _in_order_of_labels(
 
 
 def _chances(
-    frame: "pa.Table",
+    frame: pa.Table,
     columns: list[str],
     labels: tuple[str, ...],
     probability_of: str | None,
@@ -231,9 +238,6 @@ def _chances(
     kind: str,
 ) -> NDArray[np.float64]:
     """A probability of each label by each model, shape (rows, models, labels)."""
-    from fairfl_core.data.coding import score_matrix
-    from fairfl_core.data.score_columns import as_probabilities, check_column, of_one_probability
-
     matrix = score_matrix(frame, columns)
     for place, column in enumerate(columns):
         check_column(matrix[:, place], column, kind)
@@ -246,19 +250,17 @@ def _chances(
     )
 
 
-def _answers(frame: "pa.Table", columns: list[str]) -> NDArray[Any]:
+def _answers(frame: pa.Table, columns: list[str]) -> NDArray[Any]:
     """What each model answers, shape (rows, models)."""
-    from fairfl_core.data.columns import code_names
-
     coded = [code_names(frame[column], column) for column in columns]
     return np.stack([np.array(one.names, dtype=object)[one.codes] for one in coded], axis=1)
 
 
 @dataclass(frozen=True)
-class _People:
+class _Whose:
     """Whose row each is, and by what an answer is drawn."""
 
-    frame: "pa.Table"
+    fair: Predictor
     client: str
     groups: list[str]
     row_id: str | None
@@ -266,71 +268,52 @@ class _People:
     seed: int | None
     salt: str | None
 
-    def check_clients(self) -> None:
-        """Name the first row without a client by its header."""
-        from fairfl_core.data.columns import code_names
-
-        code_names(self.frame[self.client], self.client)
-
-    @cached_property
-    def group(self) -> "Coded | None":
-        """The group of each row; None where nobody asks."""
-        from fairfl_core.data.grouping import code_groups
-
-        return code_groups(self.frame, self.groups) if self.groups else None
-
-    def answers(self, fair: "Predictor", every: NDArray[Any]) -> tuple[NDArray[Any], int, float]:
+    def answers(self, frame: pa.Table, every: NDArray[Any]) -> tuple[NDArray[Any], int, float]:
         """An answer for every row, how many people they are, and the share of changed ones.
 
-        `every` is what each model says of each row: its answer, or scores (a third axis).
+        `every` is what each model says of each row: its answer, or scores (a third axis). Rows of
+        a person, one a fold, get the person's answer.
         """
-        from fairfl_core.data.scored import check_scores
-
-        n = len(self.frame)
-        model = self._model(fair)
-        # In long form the model is a matter of the row, else of the column.
-        seen = predicted = every[np.arange(n), np.zeros_like(model) if self.fold else model]
+        fair = self.fair
+        group = code_groups(frame, self.groups) if self.groups else None
+        rows = np.arange(len(frame))[None] if self.fold is None else self._paired(frame, group)
+        if self.fold is not None:
+            every = every[rows.T, 0]
+        who = frame.take(rows[0])
+        people = np.arange(len(who))
+        seen = predicted = every[people, self._model(who)]
         if every.ndim == 3:
-            check_scores(seen, fair.labels)
+            for scores in np.moveaxis(every, 1, 0):
+                check_scores(scores, fair.labels)
             predicted = np.array(fair.labels, dtype=object)[seen.argmax(axis=1)]
-        answers = self._drawn(fair, seen if fair.needs_scores else predicted)
-        if not self.fold:
-            return answers, n, float((predicted != answers).mean())
-        rows = self._paired(fair)
-        mine = rows[model[rows[0]], np.arange(rows.shape[1])]
-        changed = float((predicted[mine] != answers[mine]).mean())
-        answers[rows] = answers[mine]
-        return answers, rows.shape[1], changed
-
-    def _model(self, fair: "Predictor") -> NDArray[np.int64]:
-        """Which fold model answers each row: by its row id, or drawn with the seed."""
-        if fair.folds == 1:
-            return np.zeros(len(self.frame), np.int64)
-        if self.row_id is not None:
-            whose = self.frame[self.client], self.frame[self.row_id]
-            return fair.fold_of(*whose, salt=self.salt)
-        rng = np.random.default_rng([int(self.seed or 0), 1])
-        return rng.integers(fair.folds, size=len(self.frame))
-
-    def _drawn(self, fair: "Predictor", seen: NDArray[Any]) -> NDArray[Any]:
-        group = self.group
-        named = None if group is None else np.array(group.names, object)[group.codes]
-        whose = (self.frame[self.client], named, seen)
+        named = None if group is None else np.array(group.names, object)[group.codes[rows[0]]]
+        given = who[self.client], named, seen if fair.needs_scores else predicted
         if self.seed is not None:
-            return fair.sample(*whose, seed=self.seed)
-        return fair.decide(*whose, row_id=self.frame[str(self.row_id)], salt=self.salt)
+            drawn = fair.sample(*given, seed=self.seed)
+        else:
+            drawn = fair.decide(*given, row_id=who[str(self.row_id)], salt=self.salt)
+        answers = np.empty(len(frame), object)
+        answers[rows] = drawn
+        return answers, len(who), float((predicted != drawn).mean())
 
-    def _paired(self, fair: "Predictor") -> NDArray[np.intp]:
+    def _model(self, who: pa.Table) -> NDArray[np.int64]:
+        """Which fold model answers each person: by the row id, or drawn with the seed."""
+        if self.fair.folds == 1:
+            return np.zeros(len(who), np.int64)
+        if self.row_id is not None:
+            return self.fair.fold_of(who[self.client], who[self.row_id], salt=self.salt)
+        rng = np.random.default_rng([int(self.seed or 0), 1])
+        return rng.integers(self.fair.folds, size=len(who))
+
+    def _paired(self, frame: pa.Table, group: Coded | None) -> NDArray[np.intp]:
         """The rows of each person, shape (folds, people)."""
-        from fairfl_core.data.splits import FoldRows
-
-        fold = str(self.fold)
-        dealt = FoldRows.of(self.frame, client=self.client, row_id=str(self.row_id), fold=fold)
-        everybody = np.ones(len(self.frame), bool)
-        folds = dealt.folds(everybody)
-        if len(folds) != fair.folds:
+        fold, folds = str(self.fold), self.fair.folds
+        dealt = FoldRows.of(frame, client=self.client, row_id=str(self.row_id), fold=fold)
+        everybody = np.ones(len(frame), bool)
+        found = dealt.folds(everybody)
+        if len(found) != folds:
             raise InputError(
-                f'column "{fold}" holds {len(folds)} folds, but the predictor mixes {fair.folds} '
+                f'column "{fold}" holds {len(found)} folds, but the predictor mixes {folds} '
                 "fold models; give every person one row for each of them."
             )
-        return dealt.paired(everybody, folds, {} if self.group is None else {"group": self.group})
+        return dealt.paired(everybody, found, {} if group is None else {"group": group})

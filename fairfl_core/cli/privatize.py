@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from fairfl_core._io.files import write_json
 from fairfl_core.cli._shell import (
     Counts,
     Json,
@@ -15,6 +16,8 @@ from fairfl_core.cli._shell import (
     working,
     write_apart,
 )
+from fairfl_core.errors import InputError
+from fairfl_core.privacy.mechanisms import Mechanism, declare_names, names_note, release, what_if
 
 
 def privatize(
@@ -53,16 +56,6 @@ def privatize(
     Example: `fairfl privatize counts.json --mechanism histogram --epsilon 1
     --neighbours replace-one --groups f,m --labels no,yes --out noisy.json`
     """
-    from fairfl_core._io.files import write_json
-    from fairfl_core.errors import InputError
-    from fairfl_core.privacy.mechanisms import (
-        Mechanism,
-        declare_names,
-        names_note,
-        release,
-        what_if,
-    )
-
     write_apart(out, counts)
     chosen = Mechanism(name=mechanism, epsilon=epsilon, neighbours=neighbours)
     table = read_counts(counts)

@@ -2,16 +2,19 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from fairfl_core._io.files import read_whole, write_whole
 from fairfl_core.cli._shell import Json, print_json, print_table, say, working
+from fairfl_core.data.experiments import Experiment
 from fairfl_core.errors import InputError
-
-if TYPE_CHECKING:
-    from fairfl_core.data.experiments import Experiment
-    from fairfl_core.report.review import Review
+from fairfl_core.intake import take_in
+from fairfl_core.report.board import board_of
+from fairfl_core.report.render import html_of, pdf_of
+from fairfl_core.report.review import UPLOADED, Review, read_review, solve_option
+from fairfl_core.report.text import ROWS
 
 
 def review(
@@ -33,12 +36,6 @@ def review(
 
     Example: `fairfl review review.json --out report.pdf`
     """
-    from fairfl_core._io.files import write_whole
-    from fairfl_core.report.board import board_of
-    from fairfl_core.report.render import html_of, pdf_of
-    from fairfl_core.report.review import read_review, solve_option
-    from fairfl_core.report.text import ROWS
-
     if out is not None and out.suffix not in (".html", ".pdf"):
         raise InputError(f"{out}: a report is .html or .pdf; give a name that ends so.")
     given = read_review(file)
@@ -80,12 +77,8 @@ def review(
         say(f"Report written to {out}.")
 
 
-def _uploaded(given: "Review", file: Path, rows: list[Path]) -> "Experiment | None":
+def _uploaded(given: Review, file: Path, rows: list[Path]) -> Experiment | None:
     """The people of an uploaded file, read again as it was read for the review."""
-    from fairfl_core._io.files import read_whole
-    from fairfl_core.intake import take_in
-    from fairfl_core.report.review import UPLOADED
-
     if not rows:
         return None
     if all(option.data != UPLOADED for option in given.options):

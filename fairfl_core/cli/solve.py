@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+from fairfl_core._io.files import write_json
+from fairfl_core.cli import COLLISION
 from fairfl_core.cli._options import (
     PolicyOptions,
     ProgramOptions,
@@ -30,14 +32,15 @@ from fairfl_core.cli._shell import (
 )
 from fairfl_core.cli.evaluate import show_worse_off
 from fairfl_core.errors import InfeasibleError, InputError
-
-if TYPE_CHECKING:
-    from fairfl_core.evaluation.advice import ProhibitionPrice
-    from fairfl_core.evaluation.harm import Harm
-    from fairfl_core.evaluation.verdict import Verdict
-    from fairfl_core.lp.solution import Solution
-
-COLLISION = 3  # how the process ends where limits and floors collide
+from fairfl_core.evaluation.advice import ProhibitionPrice, price_of_prohibition
+from fairfl_core.evaluation.evaluation import evaluate
+from fairfl_core.evaluation.harm import Harm, effect_of
+from fairfl_core.evaluation.verdict import Verdict
+from fairfl_core.lp.regions import default_region_sentence
+from fairfl_core.lp.solution import Solution
+from fairfl_core.predictors.certificate import evidence_of
+from fairfl_core.predictors.kinds import predictor_of
+from fairfl_core.predictors.without_chance import without_chance
 
 
 @with_options
@@ -88,12 +91,6 @@ def solve(
     Example: `fairfl solve counts.json --notion eo --eps-global 0.01
     --eps-local 0.01 --out predictor.json`
     """
-    from fairfl_core.evaluation.advice import price_of_prohibition
-    from fairfl_core.evaluation.evaluation import evaluate
-    from fairfl_core.predictors.certificate import evidence_of
-    from fairfl_core.predictors.kinds import predictor_of
-    from fairfl_core.predictors.without_chance import without_chance
-
     for path in filter(None, (out, score_counts)):
         write_apart(path, source, salt_file)
     asked = options.asked(context, eps_global, eps_local, _own_limits(eps_local_client or []))
@@ -143,8 +140,6 @@ def solve(
 
 
 def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:
-    from fairfl_core._io.files import write_json
-
     if evidence is None or evidence["format"] != "fairfl-score-counts/1":
         raise InputError(
             "--score-counts: counts by score are written for the region exact with two labels and "
@@ -153,16 +148,14 @@ def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:
     write_json(path, evidence)
 
 
-def _verdict(solution: "Solution") -> "Verdict | None":
+def _verdict(solution: Solution) -> Verdict | None:
     """Of limits that nobody new has been judged by yet; None where none was asked for."""
-    from fairfl_core.evaluation.verdict import Verdict
-
     if min(solution.eps_global, *solution.eps_local) >= 1 and not solution.policy.asks_for_rows:
         return None
     return Verdict((), solution.guarantee, unseen=False, noisy=solution.counts.has_noise)
 
 
-def _show_prohibition(price: "ProhibitionPrice", solution: "Solution") -> None:
+def _show_prohibition(price: ProhibitionPrice, solution: Solution) -> None:
     say(
         f"With the group these limits would allow {price.with_group:.1%}: not to look at it "
         f"{'costs' if price.cost >= 0 else 'gains'} {100 * abs(price.cost):.2f} points here "
@@ -188,16 +181,13 @@ def _own_limits(given: list[str]) -> dict[str, float]:
 
 
 def _show(
-    solution: "Solution",
-    harm: "Harm | None",
-    verdict: "Verdict | None",
+    solution: Solution,
+    harm: Harm | None,
+    verdict: Verdict | None,
     out: Path | None,
     *,
     by_default: bool,
 ) -> None:
-    from fairfl_core.evaluation.harm import effect_of
-    from fairfl_core.lp.regions import default_region_sentence
-
     counts, gaps = solution.counts, solution.gaps
     change = solution.accuracy - solution.model_accuracy
     points = f"{100 * abs(change):.2f} points"
@@ -257,13 +247,13 @@ def _show(
         say(f"Predictor written to {out}.")
 
 
-def _unit(solution: "Solution") -> str:
+def _unit(solution: Solution) -> str:
     """What prices are in, per hundredth of epsilon."""
     name = solution.utility.name
     return "points of accuracy" if name == "accuracy" else f"hundredths of the utility {name}"
 
 
-def _asked(solution: "Solution") -> list[str]:
+def _asked(solution: Solution) -> list[str]:
     """What the policy asked for, and what came of it."""
     policy, utility = solution.policy, solution.utility
     sentences = [f"Kept in every client and group: {floor}." for floor in policy.floors]

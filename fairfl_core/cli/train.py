@@ -5,20 +5,28 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from platform import python_version
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich import progress
+from rich.console import Console
 
+from fairfl_core.data import datasets, save_experiment
+from fairfl_core.data.datasets import People
+from fairfl_core.data.experiments import SeedScores
+from fairfl_core.data.grouping import Grouping
 from fairfl_core.errors import InputError
-
-if TYPE_CHECKING:
-    from fairfl_core.data.datasets import People
-    from fairfl_core.data.experiments import SeedScores
-    from fairfl_core.training.recipes import Recipe
+from fairfl_core.training.data import check_folds
+from fairfl_core.training.methods import settings_from
+from fairfl_core.training.recipes import Recipe
+from fairfl_core.training.recipes import recipe as recipe_of
+from fairfl_core.training.trainers import parallel_clients
+from fairfl_core.training.training import Run, train_seed
 
 _PACKAGES = ("numpy", "pandas", "pyarrow", "tensorflow-cpu", "tensorflow")
 
@@ -61,10 +69,6 @@ def train(
             "training needs TensorFlow, which comes with the extra fairfl[train]; install it with "
             "`pip install tensorflow-cpu`, in a checkout with `make install`."
         )
-    from fairfl_core.data import datasets
-    from fairfl_core.training.data import check_folds
-    from fairfl_core.training.methods import settings_from
-    from fairfl_core.training.recipes import recipe as recipe_of
 
     usual = recipe_of(experiment)
     recipe = replace(
@@ -88,12 +92,8 @@ def train(
         _save(folder, people, recipe, trained)
 
 
-def _save(
-    folder: Path, people: "People", recipe: "Recipe", trained: list[list["SeedScores"]]
-) -> None:
+def _save(folder: Path, people: People, recipe: Recipe, trained: list[list["SeedScores"]]) -> None:
     """Write the experiment and say how good the model is."""
-    from fairfl_core.data import save_experiment
-
     description = describe(people, recipe, trained[0][0].clients)
     if recipe.folds:
         paper_split = folder_name(replace(recipe, folds=0))
@@ -108,11 +108,8 @@ def _save(
     )
 
 
-def folder_name(recipe: "Recipe") -> str:
+def folder_name(recipe: Recipe) -> str:
     """The experiment's name, and its grouping, method and folds where they are not the usual."""
-    from fairfl_core.data import datasets
-    from fairfl_core.training.recipes import recipe as recipe_of
-
     parts = [recipe.experiment]
     usual = next(iter(datasets.declaration(recipe.dataset).groupings))
     if recipe.grouping not in (None, usual):
@@ -136,11 +133,8 @@ def seeds_from(text: str) -> list[int]:
     return sorted(set(seeds))
 
 
-def describe(people: "People", recipe: "Recipe", clients: tuple[str, ...]) -> dict[str, Any]:
+def describe(people: People, recipe: Recipe, clients: tuple[str, ...]) -> dict[str, Any]:
     """All that a manifest tells beside the scores and their figures."""
-    from fairfl_core.data import datasets
-    from fairfl_core.data.grouping import Grouping
-
     declared = datasets.declaration(recipe.dataset)
     crossed = declared.crossed.get(str(people.origin.get("grouping")))
     grouping = {"grouping": Grouping.of_names(crossed, people.groups).to_json()} if crossed else {}
@@ -171,7 +165,7 @@ def describe(people: "People", recipe: "Recipe", clients: tuple[str, ...]) -> di
     }
 
 
-def _client_rows(people: "People", recipe: "Recipe", clients: tuple[str, ...]) -> dict[str, int]:
+def _client_rows(people: People, recipe: Recipe, clients: tuple[str, ...]) -> dict[str, int]:
     """Rows of each client over all splits."""
     if recipe.shares:
         return dict.fromkeys(clients, recipe.size)
@@ -179,7 +173,7 @@ def _client_rows(people: "People", recipe: "Recipe", clients: tuple[str, ...]) -
     return dict(zip(clients, rows, strict=True))
 
 
-def _clients_in_words(recipe: "Recipe", declared: str) -> str:
+def _clients_in_words(recipe: Recipe, declared: str) -> str:
     if not recipe.shares:
         return declared
     return (
@@ -189,7 +183,6 @@ def _clients_in_words(recipe: "Recipe", declared: str) -> str:
 
 
 def _versions() -> dict[str, str]:
-    from importlib.metadata import version  # every command would wait for it
 
     versions = {}
     for package in _PACKAGES:
@@ -214,36 +207,31 @@ def _silenced() -> Iterator[None]:
 
 
 def _train_all(
-    people: "People", recipe: "Recipe", seeds: list[int], folder: Path
+    people: People, recipe: Recipe, seeds: list[int], folder: Path
 ) -> list[list["SeedScores"]]:
     """Train seed after seed, fold after fold, under one progress bar a seed."""
-    from rich.console import Console
-    from rich.progress import Progress
-
     with _silenced():
         from fairfl_core.training.tensorflow_trainer import prepare_tensorflow
-        from fairfl_core.training.trainers import parallel_clients
-        from fairfl_core.training.training import Run, train_seed
 
         prepare_tensorflow(recipe.threads, parallel_clients(len(people.clients), recipe.threads))
     folds: list[int | None] = list(range(recipe.folds)) or [None]
     trained = []
-    with Progress(*_columns(), console=Console(stderr=True)) as progress:
+    with progress.Progress(*_columns(), console=Console(stderr=True)) as bars:
         for seed in seeds:
             total = recipe.rounds * len(folds)
-            task = progress.add_task("", total=total, loss=0.0, accuracy=0.0)
+            task = bars.add_task("", total=total, loss=0.0, accuracy=0.0)
             models = []
             for place, fold in enumerate(folds):
                 part = "" if fold is None else f" fold {place + 1} of {len(folds)}"
                 name = f"{recipe.experiment} seed {seed}{part} round"
                 done = place * recipe.rounds
-                progress.update(task, description=name)
+                bars.update(task, description=name)
 
                 def on_progress(run: Run, task: Any = task, done: int = done) -> None:
                     if run.round:
                         loss, accuracy = run.loss[-1], run.accuracy[-1]
                         rounds = done + run.round
-                        progress.update(task, completed=rounds, loss=loss, accuracy=accuracy)
+                        bars.update(task, completed=rounds, loss=loss, accuracy=accuracy)
 
                 models.append(
                     train_seed(
@@ -255,7 +243,6 @@ def _train_all(
 
 
 def _columns() -> tuple[Any, ...]:
-    from rich import progress
 
     return (
         progress.TextColumn("{task.description}"),

@@ -5,7 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
+from fairfl_core._io.files import read_json
 from fairfl_core.cli._shell import Json, print_json, say
+from fairfl_core.lp.histograms import FORMAT, read_histogram
+from fairfl_core.predictors.certificate import score_counts
+from fairfl_core.predictors.verify_predictor import verify as prove
 
 NOT_PROVED = 1
 _NO_CERTIFICATE = (
@@ -41,9 +45,6 @@ def verify(
 
     Example: `fairfl verify predictor.json counts.json`
     """
-    from fairfl_core._io.files import read_json
-    from fairfl_core.predictors.verify_predictor import verify as prove
-
     value, figures = read_json(predictor), {}
     if isinstance(value, dict) and value.get("certificate") is None:
         failed = [_NO_CERTIFICATE]
@@ -70,10 +71,6 @@ def verify(
 
 def _evidence(path: Path) -> Any:
     """The counts as the checker reads them: a histogram becomes counts by score."""
-    from fairfl_core._io.files import read_json
-    from fairfl_core.lp.histograms import FORMAT, read_histogram
-    from fairfl_core.predictors.certificate import score_counts
-
     value = read_json(path)
     is_histogram = isinstance(value, dict) and value.get("format") == FORMAT
     return score_counts(read_histogram(path)) if is_histogram else value

@@ -2,10 +2,11 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from fairfl_core._io.files import read_json
 from fairfl_core._io.numbers import plural
 from fairfl_core.cli._shell import (
     MOST_ROWS,
@@ -18,11 +19,10 @@ from fairfl_core.cli._shell import (
     write_apart,
 )
 from fairfl_core.errors import InputError
-
-if TYPE_CHECKING:
-    from fairfl_core.lp.policy_file import PolicyFile
-    from fairfl_core.monitoring.watch import Watch
-    from fairfl_core.predictors.kinds import FairPredictor
+from fairfl_core.lp.policy_file import PolicyFile
+from fairfl_core.monitoring.months import differences, months_from_sql, read_months
+from fairfl_core.monitoring.watch import Watch
+from fairfl_core.predictors.kinds import FairPredictor, predictor_from_json
 
 
 def watch(
@@ -80,9 +80,6 @@ def watch(
 
     Example: `fairfl watch policy.toml --baseline counts.json months/`
     """
-    from fairfl_core.monitoring.months import differences, months_from_sql, read_months
-    from fairfl_core.monitoring.watch import Watch
-
     if (sql is None) == (not months) or (sql is None) != (connection is None):
         raise InputError("give the months' files or folders, or --sql together with --connection.")
     if out is not None:
@@ -123,12 +120,8 @@ def watch(
         raise typer.Exit(watched.code)
 
 
-def _asked(path: Path) -> "PolicyFile | FairPredictor":
+def _asked(path: Path) -> PolicyFile | FairPredictor:
     """The limits, from a policy file or a predictor whose seal is whole."""
-    from fairfl_core._io.files import read_json
-    from fairfl_core.lp.policy_file import PolicyFile
-    from fairfl_core.predictors.kinds import predictor_from_json
-
     if path.suffix != ".json":
         return PolicyFile.read(path)
     value = read_json(path)
@@ -144,7 +137,7 @@ def _asked(path: Path) -> "PolicyFile | FairPredictor":
     return predictor  # type: ignore[return-value]
 
 
-def _show(watched: "Watch") -> None:
+def _show(watched: Watch) -> None:
     say(
         f"{watched.word.upper()}. {plural(len(watched.months), 'month')}, {watched.periods[0]} to "
         f"{watched.periods[-1]}; an alarm ever is false with a chance of at most 5 %."

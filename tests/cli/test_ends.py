@@ -77,7 +77,7 @@ def failing(monkeypatch, error):
     def app(**_):
         raise error
 
-    monkeypatch.setattr(shell, "app", app)
+    monkeypatch.setattr(shell, "load", lambda names: app)
 
 
 def wrapped(cause):

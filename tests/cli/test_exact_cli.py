@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from fairfl_core.cli import app
+from fairfl_core.cli import load
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
@@ -38,7 +38,7 @@ def rows(tmp_path):
 
 
 def run(*argv):
-    ended = CliRunner().invoke(app, [str(word) for word in argv], standalone_mode=False)
+    ended = CliRunner().invoke(load(), [str(word) for word in argv], standalone_mode=False)
     if ended.exception:
         raise ended.exception
     return ended.stdout

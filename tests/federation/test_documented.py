@@ -12,7 +12,7 @@ import typer.main
 pytest.importorskip("flwr")
 
 from fairfl_core._io.files import read_json
-from fairfl_core.cli import app
+from fairfl_core.cli import load
 from fairfl_core.federation.folders import hospital_example, write_folders
 from fairfl_core.federation.wire import KINDS
 from tests.federation.flower_here import ROOT
@@ -44,7 +44,7 @@ def test_every_message_stands_there_with_its_purpose():
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_every_command_there_can_be_read(words):
-    group = typer.main.get_command(app).commands["federation"]
+    group = typer.main.get_command(load()).commands["federation"]
     command = group.commands[words[2]]
     command.make_context(words[2], list(words[3:]), resilient_parsing=False)
     assert len(COMMANDS) >= 5

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairfl_core._io.names import figure_text, plain
-from fairfl_core.cli import app as cli
+from fairfl_core.cli import load
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.intake import example_counts, example_table
 from pages.compare.files import clients_csv, predictor_json
@@ -333,7 +333,7 @@ def test_one_probability_is_taken_and_told_in_the_command(opened, tmp_path):
     (tmp_path / "fairfl-predictor.json").write_text(predictor_json(view))
     table.to_csv(tmp_path / "new-rows.csv", index=False)
     words = [str(tmp_path / w) if "." in w and w != "0.4" else w for w in shlex.split(command)]
-    ended = CliRunner().invoke(cli, words[1:], standalone_mode=False)
+    ended = CliRunner().invoke(load(), words[1:], standalone_mode=False)
     assert ended.exception is None, ended.exception
     assert set(pd.read_csv(tmp_path / "fair.csv")["answer"]) == {"healthy", "ill"}
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pypdf import PdfReader
 from typer.testing import CliRunner
 
-from fairfl_core.cli import app as cli
+from fairfl_core.cli import load
 from fairfl_core.data import experiments
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
@@ -343,7 +343,7 @@ def test_from_a_shell(option, results, tmp_path):
     path = Review("Which?", (option, other)).write(tmp_path / "review.json")
     report = tmp_path / "report.pdf"
     words = ["review", str(path), "--json", "--out", str(report)]
-    output = json.loads(CliRunner().invoke(cli, words, standalone_mode=False).stdout)
+    output = json.loads(CliRunner().invoke(load(["review"]), words, standalone_mode=False).stdout)
     board = board_of(results)
     for column in board.columns:
         assert output["options"][column.name] == {
@@ -357,8 +357,8 @@ def test_from_a_shell(option, results, tmp_path):
     assert output["verdict"]["word"] == "not met" and output["verdict"]["why"]
     assert report.read_bytes()[:5] == b"%PDF-"
     Review("Which?", (replace(option, sha256="0" * 64),)).write(path)
-    ended = CliRunner().invoke(cli, ["review", str(path)], standalone_mode=False)
+    ended = CliRunner().invoke(load(["review"]), ["review", str(path)], standalone_mode=False)
     assert "sha256 differs" in str(ended.exception)
     Review("Which?", (replace(option, data="moon"),)).write(path)
-    ended = CliRunner().invoke(cli, ["review", str(path)], standalone_mode=False)
+    ended = CliRunner().invoke(load(["review"]), ["review", str(path)], standalone_mode=False)
     assert "not among the experiments here" in str(ended.exception)

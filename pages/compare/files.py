@@ -29,7 +29,7 @@ from pages.shared.results import (
     unseen_of,
 )
 from pages.shared.view import NO_LIMIT, View, policy_file_of, read_view, write_view
-from pages.shared.widgets import csv_for_people, progress
+from pages.shared.widgets import csv_for_people, download, progress
 
 LETTERS = "ABCD"
 START = 0.05  # the limit of the options that are shown before any is kept
@@ -143,10 +143,6 @@ def _data(view: View) -> tuple[str, ...]:
     return (f"{dataset['source']}, {dataset['licence']}.",)
 
 
-# label, how it is made of a view and its link, file name, media type
-Download = tuple[str, Callable[[View, str], str | bytes], str, str]
-
-
 def predictor_json(view: View, link: str = "") -> str:
     """The fair predictor of the first chosen run, as `fairfl-predictor/1`."""
     return json.dumps(predictor_of(view).to_json(), ensure_ascii=False)
@@ -162,39 +158,32 @@ def policy_toml(view: View, link: str = "") -> str:
     return policy_file_of(view).to_toml()
 
 
-TAKE_ALONG: tuple[Download, ...] = (
-    (text.MODEL_CARD, model_card, "fairfl-model-card.html", "text/html"),
-    (text.PREDICTOR, predictor_json, "fairfl-predictor.json", "application/json"),
-    (text.CLIENTS, clients_csv, "fairfl-clients.csv", "text/csv"),
-    (text.POLICY, policy_toml, "policy.toml", "application/toml"),
+TAKE_ALONG: tuple[tuple[str, Callable[[View, str], str], str], ...] = (
+    (text.MODEL_CARD, model_card, "fairfl-model-card.html"),
+    (text.PREDICTOR, predictor_json, "fairfl-predictor.json"),
+    (text.CLIENTS, clients_csv, "fairfl-clients.csv"),
+    (text.POLICY, policy_toml, "policy.toml"),
 )
 
 
-def offer(downloads: Sequence[Download], view: View, link: str = "", *, key: str) -> None:
-    """Draw one button a download; a setting that cannot be solved gives a file that says why."""
+def take_along(view: View, key: str, link: str = "") -> None:
+    """Draw one button a file; a setting that cannot be solved gives a file that says why."""
 
-    def made(make: Callable[[View, str], str | bytes]) -> str | bytes:
+    def made(make: Callable[[View, str], str]) -> str:
         try:
             return make(view, link)
         except FairflError as error:
             return str(error)
 
-    for label, make, file, media in downloads:
-        st.download_button(
-            label,
-            partial(made, make),
-            file_name=file,
-            mime=media,
-            key=f"{key}-{file}",
-            on_click="ignore",
-            width="stretch",
-        )
+    for label, make, file in TAKE_ALONG:
+        download(label, partial(made, make), file, f"{key}-{file}", width="stretch")
+    _study(view, key)
 
 
 _MADE = "study-file"  # in the session: the view, what was kept, and the file made of them
 
 
-def offer_study(view: View, key: str) -> None:
+def _study(view: View, key: str) -> None:
     """Draw the button that makes the file, then the one that takes it along."""
     kept = tuple(state.options())
     made = st.session_state.get(_MADE)
@@ -206,15 +195,7 @@ def offer_study(view: View, key: str) -> None:
         st.session_state[_MADE] = (view, kept, html)
     else:
         return
-    st.download_button(
-        text.STUDY,
-        html,
-        file_name="fairfl-study.html",
-        mime="text/html",
-        key=f"{key}-study",
-        on_click="ignore",
-        type="primary",
-    )
+    download(text.STUDY, html, "fairfl-study.html", f"{key}-study", type="primary")
 
 
 def study_html(

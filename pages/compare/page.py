@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -12,12 +13,10 @@ from fairfl_core.report.review import MOST, parse_review
 from pages.compare import text
 from pages.compare.files import (
     LETTERS,
-    TAKE_ALONG,
     board_for,
-    offer,
-    offer_study,
     review_of,
     starting_options,
+    take_along,
     view_of,
 )
 from pages.shared import state
@@ -26,7 +25,7 @@ from pages.shared.codecs import free_text
 from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.results import proof_of
 from pages.shared.view import View
-from pages.shared.widgets import error_boundary, lazy_popover, log_refusal
+from pages.shared.widgets import download, error_boundary, lazy, log_refusal
 
 QUESTION = state.Setting("question", "", free_text(2000))
 _LOADED = "review-loaded"
@@ -36,7 +35,7 @@ _TITLES = 14  # per cent of the table's width that its row titles take
 def page() -> None:
     """Lay the page out, top to bottom."""
     with frame(_settings) as view:
-        state.publish_setting(QUESTION)
+        state.get(QUESTION)  # the link tells it, whether or not the report is open
         kept = state.options()
         views = kept or starting_options(view)
         _top(view, kept)
@@ -70,16 +69,10 @@ def _top(view: View, kept: tuple[View, ...]) -> None:
             experiment_choice(width=400)
             st.caption(text.STARTED, width="content")
         st.space("stretch")
-        with lazy_popover(text.LOAD, "load", type="tertiary") as is_open:
-            if is_open:
-                with error_boundary(text.LOADING):
-                    _load()
-        with lazy_popover(text.PROOF, "proof", type="tertiary") as is_open:
-            if is_open:
-                _proofs(kept or starting_options(view))
-        with lazy_popover(text.REPORT, "report") as is_open:
-            if is_open:
-                _report(kept, starting_options(view))
+        views = starting_options(view)
+        lazy(st.popover, text.LOAD, "load", _load, type="tertiary")
+        lazy(st.popover, text.PROOF, "proof", lambda: _proofs(kept or views), type="tertiary")
+        lazy(st.popover, text.REPORT, "report", lambda: _report(kept, views))
 
 
 def _proofs(views: tuple[View, ...]) -> None:
@@ -153,43 +146,26 @@ def _report(kept: tuple[View, ...], starting: tuple[View, ...]) -> None:
     st.text_area(text.QUESTION, help=text.QUESTION_TIP, height=72, **state.bound(QUESTION))
     question, notes, link = state.get(QUESTION), dict(state.notes()), state.link_for_others()
 
-    def board() -> Board:
-        return board_for(kept, question=question, notes=notes, link=link)
+    def report(write: Callable[[Board], str | bytes]) -> str | bytes:
+        return write(board_for(kept, question=question, notes=notes, link=link))
 
     review = review_of(kept, question, notes)
     with st.container(horizontal=True, gap="small"):
-        _download(text.REPORT_HTML, lambda: html_of(board()), "fairfl-report.html", "text/html")
-        _download(text.REPORT_PDF, lambda: pdf_of(board()), "fairfl-report.pdf", "application/pdf")
-    _download(
-        text.REVIEW_FILE,
-        lambda: json.dumps(review.to_json(), ensure_ascii=False, indent=1),
-        "fairfl-review.json",
-        "application/json",
-        help=text.REVIEW_TIP,
-    )
+        for label, write, suffix in (
+            (text.REPORT_HTML, html_of, "html"),
+            (text.REPORT_PDF, pdf_of, "pdf"),
+        ):
+            made = partial(report, write)
+            download(label, made, f"fairfl-report.{suffix}", f"review-{suffix}", width="stretch")
+    as_json = partial(json.dumps, review.to_json(), ensure_ascii=False, indent=1)
+    file = "fairfl-review.json"
+    download(text.REVIEW_FILE, as_json, file, "review-json", help=text.REVIEW_TIP, width="stretch")
     names = LETTERS[: len(kept)]
     chosen = st.segmented_control(
         text.OF_OPTION, list(names), default=names[0], required=True, key="of-option"
     )
     one = kept[names.index(chosen or names[0])]
-    with st.container(horizontal=True, gap="small"):
-        offer(TAKE_ALONG, one, key="option")
-    offer_study(one, key="option")
-
-
-def _download(
-    label: str, make: Callable[[], str | bytes], file: str, media: str, help: str | None = None
-) -> None:
-    st.download_button(
-        label,
-        make,
-        file_name=file,
-        mime=media,
-        key=f"review-{file}",
-        help=help,
-        on_click="ignore",
-        width="stretch",
-    )
+    take_along(one, "option")
 
 
 def _load() -> None:

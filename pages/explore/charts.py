@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from fairfl_core._io.names import figure_text
 from fairfl_core.evaluation.advice import CertaintyPrice
 from pages.explore import text
-from pages.shared.theme import GREY, GROUP_COLOURS, LEGEND_ABOVE, MARGIN, SYMBOLS, segments
+from pages.shared.theme import GREY, GROUP_COLOURS, SYMBOLS, laid_out, named_rows, segments
 
 DASHES = ("solid", "dot", "dash", "dashdot", "longdash")
 
@@ -33,13 +33,8 @@ def region_lines(table: pd.DataFrame) -> go.Figure:
             customdata=some[["limit", "gap_global"]].to_numpy(),
             hovertemplate=text.HOVER_REGION,
         )
-    return figure.update_layout(
-        height=380,
-        margin=MARGIN | {"t": 30},
-        legend=LEGEND_ABOVE,
-        xaxis={"title": text.AXIS_MEAN_GAP},
-        yaxis={"title": text.AXIS_ACCURACY},
-    )
+    titles = {"xaxis_title": text.AXIS_MEAN_GAP, "yaxis_title": text.AXIS_ACCURACY}
+    return laid_out(figure, 380, margin_t=30, **titles)
 
 
 def certainty_line(price: CertaintyPrice, now: float) -> go.Figure:
@@ -50,9 +45,7 @@ def certainty_line(price: CertaintyPrice, now: float) -> go.Figure:
         x=price.people,
         y=cost,
         mode="lines+markers",
-        name=text.CERTAINTY,
         line={"color": GROUP_COLOURS[0]},
-        showlegend=False,
         hovertemplate=text.HOVER_CERTAINTY,
     )
     figure.add_scatter(
@@ -62,13 +55,13 @@ def certainty_line(price: CertaintyPrice, now: float) -> go.Figure:
         text=[text.AS_IT_IS],
         textposition="top center",
         marker={"symbol": "x", "size": 12, "color": GROUP_COLOURS[1]},
-        name=text.AS_IT_IS,
-        showlegend=False,
         hovertemplate=text.HOVER_CERTAINTY,
     )
-    return figure.update_layout(
-        height=340,
-        margin=MARGIN | {"t": 30},
+    return laid_out(
+        figure,
+        340,
+        margin_t=30,
+        showlegend=False,
         xaxis={"title": text.AXIS_PEOPLE, "type": "log"},
         yaxis={"title": text.AXIS_COST, "rangemode": "tozero"},
     )
@@ -91,7 +84,7 @@ def rates(table: pd.DataFrame, groups: Sequence[str]) -> go.Figure:
             mode="lines",
             showlegend=False,
             hoverinfo="skip",
-            line={"color": colour, "width": 2},
+            line_color=colour,
         )
         figure.add_scatter(
             x=100 * some["rate_before"],
@@ -114,15 +107,9 @@ def rates(table: pd.DataFrame, groups: Sequence[str]) -> go.Figure:
         f"{figure_text(rate)}<br>{figure_text(group)}, n = {n:,.0f}"
         for rate, group, n in zip(table["rate_of"], table["group"], table["n"], strict=True)
     ]
-    return figure.update_layout(
-        height=max(200, 90 + 48 * len(table)),
-        margin=MARGIN,
-        legend=LEGEND_ABOVE | {"y": 1.0},
+    return laid_out(
+        figure,
+        max(200, 90 + 48 * len(table)),
         xaxis={"title": text.AXIS_RATE, "range": [-2, 102]},
-        yaxis={
-            "tickvals": rows,
-            "ticktext": names,
-            "autorange": "reversed",
-            "showgrid": False,
-        },
+        yaxis=named_rows(names),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -46,7 +47,7 @@ from pages.shared.widgets import (
     bring_into_sight,
     chart,
     error_boundary,
-    lazy_popover,
+    lazy,
     map_table,
     numbers_table,
     open_below,
@@ -100,15 +101,7 @@ def _heat(view: View) -> Frontier:
 def _pays(view: View, summary: Summary) -> None:
     sentences = (shared_text.who_pays(summary), *shared_text.price_sentences(summary))
     st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
-    st.dataframe(
-        clients_of(view).round(3).rename(columns=shared_text.CLIENT_COLUMNS), hide_index=True
-    )
-    table_popover(
-        lambda: clients_of(view).round(4),
-        key="clients",
-        headings=shared_text.CLIENT_COLUMNS,
-        label=shared_text.DOWNLOAD_CSV,
-    )
+    st.dataframe(clients_of(view).round(3).rename(columns=shared_text.heading), hide_index=True)
 
 
 # -------------------------------------------------------------------- how sure
@@ -134,35 +127,31 @@ def _sure(view: View) -> None:
     if min(view.eps_global, view.eps_local) >= NO_LIMIT:
         st.caption(text.NOTHING_TO_BE_SURE_OF)
         return
-    costs, people, advice, following = st.columns(4, gap="medium")
-    with costs, lazy_popover(text.CERTAINTY_COSTS, "certainty-costs") as is_open:
-        if is_open:
-            st.markdown(text.certainty_costs(certainty_costs(view)))
-    with people, lazy_popover(text.DRAW_CERTAINTY, "certainty-people") as is_open:
-        if is_open:
-            _price_of_certainty(view)
-    with advice, lazy_popover(text.ADVICE, "advice") as is_open:
-        if is_open:
-            _advice(view)
-    with following, lazy_popover(text.PLAN, "plan") as is_open:
-        if is_open:
-            _plan(view)
+    for place, label, name, draw in zip(
+        st.columns(4, gap="medium"),
+        (text.CERTAINTY_COSTS, text.DRAW_CERTAINTY, text.ADVICE, text.PLAN),
+        ("certainty-costs", "certainty-people", "advice", "plan"),
+        (_costs, _price_of_certainty, _advice, _plan),
+        strict=True,
+    ):
+        lazy(place.popover, label, name, partial(draw, view))
+
+
+def _costs(view: View) -> None:
+    st.markdown(text.certainty_costs(certainty_costs(view)))
 
 
 def _plan(view: View) -> None:
     """Which people to see next, where some limit is not sure yet."""
-    with error_boundary(text.PLAN):
-        plan = plan_of(view)
-        if plan is None:
-            st.caption(text.NO_NEW_PEOPLE)
-            return
-        st.markdown(text.plan(plan))
-        if plan.cells:
-            st.dataframe(pd.DataFrame([vars(cell) for cell in plan.cells]), hide_index=True)
-            st.line_chart(
-                pd.DataFrame(plan.curve, columns=list(text.PLAN_AXES)), x=text.PLAN_AXES[0],
-                y=text.PLAN_AXES[1], height=160,
-            )  # fmt: skip
+    plan = plan_of(view)
+    if plan is None:
+        st.caption(text.NO_NEW_PEOPLE)
+        return
+    st.markdown(text.plan(plan))
+    if plan.cells:
+        st.dataframe(pd.DataFrame([vars(cell) for cell in plan.cells]), hide_index=True)
+        curve = pd.DataFrame(plan.curve, columns=list(text.PLAN_AXES))
+        st.line_chart(curve, x=text.PLAN_AXES[0], y=text.PLAN_AXES[1], height=160)
 
 
 def _kind(guarantee: Guarantee | None) -> Guarantee | None:
@@ -223,14 +212,9 @@ def _rates(view: View, summary: Summary) -> None:
     """Every rate of everyone, every notion, impact ratios, and other regions."""
     left, right = st.columns(2, gap="medium")
     every_rate_of(study_of(view), summary.harm.favourable, None, left, right)
-    with right:
-        with lazy_popover(text.IMPACT_RATIOS, "impact-ratios") as is_open:
-            if is_open:
-                impact_ratios(view, None)
-        if counts_of(view.data, view.seeds[0], "test") is not None:
-            with lazy_popover(text.REGIONS, "compare-regions") as is_open:
-                if is_open:
-                    _regions(view)
+    lazy(right.popover, text.IMPACT_RATIOS, "impact-ratios", lambda: impact_ratios(view, None))
+    if counts_of(view.data, view.seeds[0], "test") is not None:
+        lazy(right.popover, text.REGIONS, "compare-regions", lambda: _regions(view))
 
 
 def every_rate_of(
@@ -247,7 +231,6 @@ def every_rate_of(
             key="every-rate" if client is None else "client-every-rate-chart",
             spoken=text.rates_spoken(label, client),
             table=lambda: (table if client is None else mine).fillna(blank).round(4),
-            headings=text.EVERY_RATE_COLUMNS,
         )
         few = [name for name, one in mine.groupby("group") if not one["assessable"].all()]
         if few:
@@ -285,7 +268,6 @@ def _regions(view: View) -> None:
         key="regions",
         spoken=text.REGIONS_SPOKEN,
         table=table.round(4),
-        headings=text.REGION_COLUMNS,
     )
     st.caption(text.REGIONS_SPOKEN)
 
@@ -302,7 +284,6 @@ def panel(view: View) -> None:
     """Open the drawer of the client chosen, if there is one; closing it lets go of the choice."""
     chosen = chosen_client(view)
     client = state.get(chosen)
-    state.publish_setting(chosen)
     if client:
         st.dialog(
             plain(client),
@@ -336,13 +317,16 @@ def _panel(view: View, client: str) -> None:
                 text.effect(*effect_of_limit(study, without, client), summary, noun_of(view.data))
             )
     with st.container(horizontal=True):
-        with lazy_popover(text.TABS["rates"], "client-every-rate") as is_open:
-            if is_open:
-                label = summary.harm.favourable
-                every_rate_of(study, label, client, st.container(), st.container())
-        with lazy_popover(text.IMPACT_RATIOS, "client-ratios") as is_open:
-            if is_open:
-                impact_ratios(view, client)
+        lazy(
+            st.popover,
+            text.TABS["rates"],
+            "client-every-rate",
+            lambda: every_rate_of(
+                study, summary.harm.favourable, client, st.container(), st.container()
+            ),
+        )
+        ratios = partial(impact_ratios, view, client)
+        lazy(st.popover, text.IMPACT_RATIOS, "client-ratios", ratios)
 
 
 def _client_rates(study: Study, at: int) -> None:
@@ -356,7 +340,6 @@ def _client_rates(study: Study, at: int) -> None:
         key="client-rates",
         spoken=text.rates_reading(unseen=study.has_held_out),
         table=table.round(4),
-        headings=text.RATE_COLUMNS,
     )
     for cell in study.evaluations(unseen=study.has_held_out)[0].not_assessable:
         if cell.client == client:

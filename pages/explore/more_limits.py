@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -21,7 +22,7 @@ from pages.shared.catalogue import catalogue, experiment_of, noun_of
 from pages.shared.codecs import between, one_of
 from pages.shared.results import Collided, policy_cost
 from pages.shared.view import View, with_policy
-from pages.shared.widgets import error_boundary, lazy_expander
+from pages.shared.widgets import error_boundary, lazy
 
 COLLIDES = text.COLLIDES
 
@@ -41,30 +42,28 @@ def asked_for(view: View) -> None:
     policy = view.policy
     left, right = st.columns(2, gap="medium")
     with left:
-        with lazy_expander(text.FLOORS, "floors", opened=bool(policy.floors)) as is_open:
-            if is_open:
-                _floors(policy, experiment)
-        with lazy_expander(text.GOOD, "good", opened=policy.utility != ACCURACY) as is_open:
-            if is_open:
-                _utility(policy, experiment)
+        _part(text.FLOORS, "floors", lambda: _floors(policy, experiment), bool(policy.floors))
+        own_aim = policy.utility != ACCURACY
+        _part(text.GOOD, "good", lambda: _utility(policy, experiment), own_aim)
         _without_group(view)
     with right:
-        with lazy_expander(text.RATIOS, "ratios", opened=policy.has_ratios) as is_open:
-            if is_open:
-                _ratios(policy, sure=view.guarantee is not None)
-        if experiment.grouping is not None and view.guarantee is None:
-            with lazy_expander(text.GROUPINGS, "groupings", opened=bool(policy.limits)) as is_open:
-                if is_open:
-                    _groupings(policy, experiment.grouping.columns)
-        with lazy_expander(text.EXACT, "exact") as is_open:
-            if is_open:
-                _exact_limits(view)
-        with lazy_expander(text.POLICY_FILE, "policy-file") as is_open:
-            if is_open:
-                _policy_file()
+        sure, columns = (
+            view.guarantee is not None,
+            experiment.grouping and experiment.grouping.columns,
+        )
+        _part(text.RATIOS, "ratios", lambda: _ratios(policy, sure=sure), policy.has_ratios)
+        if columns and not sure:
+            groupings = partial(_groupings, policy, columns)
+            _part(text.GROUPINGS, "groupings", groupings, bool(policy.limits))
+        _part(text.EXACT, "exact", lambda: _exact_limits(view))
+        _part(text.POLICY_FILE, "policy-file", _policy_file)
     if not policy.is_plain:
         with error_boundary(text.POLICY_COST):
             st.caption(text.policy_cost(policy_cost(view)))
+
+
+def _part(title: str, key: str, draw: Callable[[], None], opened: bool = False) -> None:
+    lazy(st.expander, title, f"expander-{key}", draw, expanded=opened)
 
 
 def _exact_limits(view: View) -> None:

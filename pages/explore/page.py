@@ -15,7 +15,7 @@ from fairfl_core.explore import text as core_text
 from fairfl_core.explore.charts import LEAST_SPAN, Picture
 from fairfl_core.explore.text import Chip
 from fairfl_core.report.review import MOST
-from pages.compare.files import TAKE_ALONG, offer, offer_study
+from pages.compare.files import take_along
 from pages.explore import details, more_limits, text
 from pages.shared import present, state
 from pages.shared import text as shared_text
@@ -35,7 +35,7 @@ from pages.shared.results import (
     summary_of,
 )
 from pages.shared.view import NO_LIMIT, View
-from pages.shared.widgets import error_boundary, go_to_cell, lazy_popover, limit_slider, progress
+from pages.shared.widgets import error_boundary, go_to_cell, lazy, limit_slider, progress
 
 MAP, CLIENTS = "explore-map", "explore-clients"  # keys of the two charts
 PLAY = "explore-play"  # in the session: the limits still to be shown
@@ -151,12 +151,11 @@ def _numbers(summary: Summary, noun: str) -> str:
 
 def _chips(summary: Summary) -> None:
     verdict, harm = _chips_of(summary)
-    with lazy_popover(text.BADGE.format(verdict), "verdict", type="tertiary") as is_open:
-        if is_open:
-            st.markdown(text.verdict_why(summary))
-    with lazy_popover(text.BADGE.format(harm), "harm", type="tertiary") as is_open:
-        if is_open:
-            st.markdown(text.harm_lines(summary.harm))
+    for chip, key, why in (
+        (verdict, "verdict", lambda: st.markdown(text.verdict_why(summary))),
+        (harm, "harm", lambda: st.markdown(text.harm_lines(summary.harm))),
+    ):
+        lazy(st.popover, text.BADGE.format(chip), key, why, type="tertiary")
 
 
 def _chips_of(summary: Summary) -> tuple[Chip, Chip]:
@@ -173,10 +172,12 @@ def _keep(view: View) -> None:
         on_click=state.keep,
         args=(view,),
     )
-    with lazy_popover(text.TAKE_ALONG, "take") as is_open:
-        if is_open:
-            offer(TAKE_ALONG, view, state.link_for_others(), key="take")
-            offer_study(view, key="take")
+    lazy(
+        st.popover,
+        text.TAKE_ALONG,
+        "take",
+        lambda: take_along(view, "take", state.link_for_others()),
+    )
 
 
 # -------------------------------------------------------------------- the map
@@ -198,7 +199,7 @@ def _map(view: View, noun: str) -> None:
             charts.map_data(heat, here, [(v.eps_global, v.eps_local) for v in state.options()]),
             on_go=lambda: go_to_cell(MAP, heat),
             noun=noun,
-            title=text.MAP_TITLE,
+            title=shared_text.MAP_TITLE,
             note=core_text.map_note(
                 coarse=not fine,
                 one_run=dear,
@@ -301,7 +302,6 @@ def _picture(summary: Summary, clients: tuple[str, ...]) -> Picture:
         required=True,
         on_change=lambda: state.put(PICTURE, st.session_state[key]),
     )
-    state.publish_setting(PICTURE)
     return value
 
 

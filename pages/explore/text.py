@@ -37,7 +37,6 @@ TABS = {
     "more": "More limits",
     "rates": "Every rate",
 }
-MAP_TITLE = "Accuracy by pair of limits"
 LESSON = "New here?"
 KEEP, KEEP_TIP = "Keep", "Up to four settings, compared on the page Compare."
 TAKE_ALONG = "Take along"
@@ -207,13 +206,6 @@ REGIONS_SPOKEN = (
     "Accuracy against the mean client's gap, both on new people; a line a region. Further up and "
     "left is better; regions are compared at equal reached gaps only."
 )
-REGION_COLUMNS = {
-    "region": "region",
-    "limit": "limit",
-    "accuracy": "accuracy",
-    "gap_global": "overall gap",
-    "gap_local_mean": "mean client's gap",
-}
 AXIS_MEAN_GAP = "mean client's gap on new people"
 AXIS_ACCURACY = "accuracy on new people, %"
 HOVER_REGION = (
@@ -240,36 +232,12 @@ EFFECT = "The effect on the others"
 IMPACT_RATIOS = "Impact ratios"
 EVERYBODY = "overall"
 LEAVE_OUT = "Leave out groups under 2 % of all people"
-EVERY_RATE_COLUMNS = {
-    "client": "where",
-    "label": "label",
-    "rate": "rate",
-    "group": "group",
-    "n_before": "people, before",
-    "before": "before",
-    "before_low": "before, 95 % from",
-    "before_high": "before, 95 % to",
-    "n": "people",
-    "after": "after",
-    "after_low": "after, 95 % from",
-    "after_high": "after, 95 % to",
-    "assessable": "assessable",
-}
 RATIO_COLUMNS = ("where", "group", "people", "selected before", "selected", "impact ratio")
 
 OWN_LIMIT, OWN_LIMIT_TIP = (
     "Its own limit εc",
     "A limit for this client alone; the others keep theirs.",
 )
-RATE_COLUMNS = {
-    "rate_of": "rate",
-    "group": "group",
-    "n": "people",
-    "rate_before": "before",
-    "rate": "after",
-    "rate_low": "95 % from",
-    "rate_high": "95 % to",
-}
 AXIS_RATE = "rate, %"
 HOVER_BEFORE = "before %{x:.1f} %<extra></extra>"
 HOVER_AFTER = "after %{x:.1f} %, n = %{customdata[0]:,.0f}<extra></extra>"

@@ -15,15 +15,16 @@ from pages.shared.theme import (
     AFTER,
     GREY,
     GROUP_COLOURS,
-    LEGEND_ABOVE,
-    MARGIN,
     SYMBOLS,
+    error_bars,
     ink,
+    laid_out,
     translucent,
 )
 
 Floats = NDArray[np.float64]
-HIDDEN = {"visible": False}
+UNSEEN = {"xaxis_visible": False, "yaxis_visible": False}
+SILENT = {"hoverinfo": "skip", "showlegend": False}
 HOSPITAL, RING = "#56B4E9", "#CC79A7"
 DAY = 12  # columns from one day's square of people to the next
 SPARSE = 7  # one dot for so many thresholds, else dots make a band
@@ -34,81 +35,41 @@ EYE = {"x": 0.5, "y": 2.3, "z": 0.75}  # from here the model's corners stand out
 
 @dataclass(frozen=True)
 class Row:
-    """Each group's share in one row of a figure, with its limits, its people and what to say."""
+    """Each group's share in one row of a figure, its people, what to say, its lower and upper limits."""
 
     name: str
     share: Floats
     people: Floats
     said: str
-    limits: tuple[Floats, Floats] | None = None
+    limits: Floats | None = None
 
 
-def settled(figure: go.Figure, height: int) -> go.Figure:
-    """Size and margins as every figure of the lesson has them."""
-    return figure.update_layout(
-        height=height, margin=MARGIN, legend=LEGEND_ABOVE | {"y": 1.0}, dragmode=False
-    )
-
-
-def shares(rows: Sequence[Row], groups: Sequence[str], title: str, height: int) -> go.Figure:
+def shares(rows: Sequence[Row], groups: Sequence[str], title: str) -> go.Figure:
     """One row a place, one mark a group; the distance between the marks is the gap."""
     figure = go.Figure()
     lanes = np.linspace(-0.06, 0.24, len(groups))
+    share = 100 * np.array([row.share for row in rows])
+    limits = [100 * row.limits for row in rows if row.limits is not None]
     for a, group in enumerate(groups):
         figure.add_scatter(
-            x=[100 * row.share[a] for row in rows],
+            x=share[:, a],
             y=np.arange(len(rows)) + lanes[a],
             mode="markers",
             name=group,
-            error_x=_error([row.share[a] for row in rows], [row.limits for row in rows], a),
-            marker={
-                "size": 13,
-                "symbol": SYMBOLS[a],
-                "color": GROUP_COLOURS[a],
-                "line": {"width": 1, "color": "white"},
-            },
+            error_x=error_bars(share[:, a], *np.array(limits)[:, :, a].T) if limits else None,
+            marker={"size": 13, "symbol": SYMBOLS[a], "color": GROUP_COLOURS[a]},
+            marker_line={"width": 1, "color": "white"},
             customdata=[format.count(row.people[a]) for row in rows],
             hovertemplate=text.HOVER_SHARE.format(group),
         )
     for place, row in enumerate(rows):
-        figure.add_annotation(
-            x=0,
-            xref="paper",
-            y=place - 0.42,
-            text=f"<b>{row.name}</b>  {row.said}",
-            showarrow=False,
-            xanchor="left",
-            align="left",
-        )
-    figure.update_layout(
+        said, at = f"<b>{row.name}</b>  {row.said}", {"x": 0, "xref": "paper", "y": place - 0.42}
+        figure.add_annotation(**at, text=said, showarrow=False, xanchor="left", align="left")
+    return laid_out(
+        figure,
         xaxis={"title": title, "range": [-3, 103], "ticksuffix": " %"},
-        yaxis={
-            "showticklabels": False,
-            "range": [len(rows) - 0.5, -0.7],
-            "showgrid": False,
-        },
+        yaxis={"showticklabels": False, "range": [len(rows) - 0.5, -0.7], "showgrid": False},
     )
-    return settled(figure, height)
-
-
-def _error(
-    share: Sequence[float],
-    limits: Sequence[tuple[Floats, Floats] | None],
-    group: int,
-) -> dict[str, object] | None:
-    """Bars from the lower to the upper limit of each row's share, where there are limits."""
-    there = [pair for pair in limits if pair is not None]
-    if len(there) < len(share):
-        return None
-    pairs = list(zip(share, there, strict=True))
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": [100 * (high[group] - value) for value, (_, high) in pairs],
-        "arrayminus": [100 * (value - low[group]) for value, (low, _) in pairs],
-        "thickness": 1.5,
-        "width": 4,
-    }
 
 
 def network(judged: Evaluation, known: bool) -> go.Figure:
@@ -119,14 +80,10 @@ def network(judged: Evaluation, known: bool) -> go.Figure:
         x=[0, 1, 2, 1],
         y=[0, 0, 0, 1],
         mode="markers",
-        hoverinfo="skip",
-        showlegend=False,
-        marker={
-            "size": [34, 26, 42, 46],
-            "symbol": ["square"] * 3 + ["circle"],
-            "color": [HOSPITAL] * 3 + [GREY],
-            "line": {"width": 1, "color": "white"},
-        },
+        **SILENT,
+        marker_size=[34, 26, 42, 46],
+        marker_symbol=["square"] * 3 + ["circle"],
+        marker_color=[HOSPITAL] * 3 + [GREY],
     )
     for c, client in enumerate(counts.clients):
         figure.add_annotation(
@@ -134,11 +91,8 @@ def network(judged: Evaluation, known: bool) -> go.Figure:
             y=0.8,
             ax=c,
             ay=0.2,
-            xref="x",
-            yref="y",
             axref="x",
             ayref="y",
-            showarrow=True,
             arrowhead=2,
             arrowwidth=2,
             arrowside="end+start" if known else "end",
@@ -158,17 +112,13 @@ def network(judged: Evaluation, known: bool) -> go.Figure:
         )
     said = text.server(judged.gaps.overall if known else None)
     figure.add_annotation(x=1, y=1.17, text=said, showarrow=False, yanchor="bottom")
-    figure.update_layout(
-        xaxis=HIDDEN | {"range": [-0.5, 2.5]}, yaxis=HIDDEN | {"range": [-0.62, 1.5]}
-    )
-    return settled(figure, 450)
+    return laid_out(figure, **UNSEEN, xaxis_range=[-0.5, 2.5], yaxis_range=[-0.62, 1.5])
 
 
 def draws(days: Sequence[NDArray[np.str_]], ids: Sequence[str]) -> go.Figure:
     """A hundred people on one day or two: who is told what, and who hears something else."""
     figure = go.Figure()
-    place = np.arange(len(ids))
-    column, row = place % 10, place // 10
+    row, column = np.divmod(np.arange(len(ids)), 10)
     colour = GROUP_COLOURS[1]
     for day, told in enumerate(days):
         for answer, symbol in (("ill", "square"), ("healthy", "square-open")):
@@ -179,12 +129,8 @@ def draws(days: Sequence[NDArray[np.str_]], ids: Sequence[str]) -> go.Figure:
                 mode="markers",
                 name=text.TOLD.format(answer),
                 showlegend=day == 0,
-                marker={
-                    "symbol": symbol,
-                    "size": 12,
-                    "color": colour,
-                    "line": {"width": 2, "color": colour},
-                },
+                marker={"symbol": symbol, "size": 12, "color": colour},
+                marker_line={"width": 2, "color": colour},
                 text=np.array(ids)[mine],
                 hovertemplate="%{text}<extra></extra>",
             )
@@ -199,20 +145,16 @@ def draws(days: Sequence[NDArray[np.str_]], ids: Sequence[str]) -> go.Figure:
             marker={"symbol": "circle-open", "size": 22, "color": RING, "line": {"width": 2}},
             hoverinfo="skip",
         )
-    figure.update_layout(xaxis=HIDDEN | {"range": [-1, 22]}, yaxis=HIDDEN | {"range": [9.8, -1.8]})
-    return settled(figure, 330)
+    return laid_out(figure, **UNSEEN, xaxis_range=[-1, 22], yaxis_range=[9.8, -1.8])
 
 
 def chance(carried: Sequence[lesson.Carried], n: int, limit: float, known: bool) -> go.Figure:
     """Gaps on unseen people against how many the limit was met on; `n` is the one chosen."""
     figure = go.Figure()
     sizes = [each.n for each in carried]
+    asked = {"color": AFTER, "dash": "dash"}
     figure.add_scatter(
-        x=sizes,
-        y=[limit] * len(sizes),
-        mode="lines",
-        name=text.ASKED_AND_MET,
-        line={"color": AFTER, "dash": "dash", "width": 2},
+        x=sizes, y=[limit] * len(sizes), mode="lines", name=text.ASKED_AND_MET, line=asked
     )
     if known:
         figure.add_scatter(
@@ -220,11 +162,26 @@ def chance(carried: Sequence[lesson.Carried], n: int, limit: float, known: bool)
             y=[each.floor for each in carried],
             mode="lines",
             name=text.CHANCE_ALONE,
-            line={"color": GREY, "width": 2, "dash": "dot"},
+            line={"color": GREY, "dash": "dot"},
             hovertemplate=text.HOVER_CHANCE,
         )
-        _add_everybody(figure, carried, n)
-    figure.update_layout(
+        typical = np.array([each.typical for each in carried])
+        low, high = np.array([each.range for each in carried]).T
+        figure.add_scatter(
+            x=sizes,
+            y=typical,
+            mode="markers",
+            name=text.EVERYBODY_BARS,
+            marker={
+                "size": [17 if size == n else 9 for size in sizes],
+                "color": AFTER,
+                "opacity": 1,
+            },
+            error_y=error_bars(typical, low, high, color=translucent(AFTER, 0.55)),
+            hovertemplate=text.HOVER_EVERYBODY,
+        )
+    return laid_out(
+        figure,
         xaxis={
             "title": text.AXIS_MET_ON,
             "type": "log",
@@ -233,33 +190,6 @@ def chance(carried: Sequence[lesson.Carried], n: int, limit: float, known: bool)
             "ticktext": [format.count(size) for size in sizes],
         },
         yaxis={"title": text.AXIS_WOMEN_MEN, "range": [0, 0.34]},
-    )
-    return settled(figure, 340)
-
-
-def _add_everybody(figure: go.Figure, carried: Sequence[lesson.Carried], n: int) -> None:
-    typical = np.array([each.typical for each in carried])
-    low, high = np.array([each.range for each in carried]).T
-    figure.add_scatter(
-        x=[each.n for each in carried],
-        y=typical,
-        mode="markers",
-        name=text.EVERYBODY_BARS,
-        marker={
-            "size": [17 if each.n == n else 9 for each in carried],
-            "color": AFTER,
-            "opacity": 1,
-        },
-        error_y={
-            "type": "data",
-            "symmetric": False,
-            "array": high - typical,
-            "arrayminus": typical - low,
-            "thickness": 2,
-            "width": 4,
-            "color": translucent(AFTER, 0.55),
-        },
-        hovertemplate=text.HOVER_EVERYBODY,
     )
 
 
@@ -276,17 +206,13 @@ def precision(rows: Sequence[tuple[str, float, float, float, float]], *, known: 
             x=list(shown),
             y=values,
             name=group,
-            marker={"color": GROUP_COLOURS[place]},
+            marker_color=GROUP_COLOURS[place],
             text=["" if value != value else f"{value:.0f} %" for value in values],
             textposition="outside",
             cliponaxis=False,
         )
-    figure.update_layout(
-        barmode="group",
-        xaxis={"fixedrange": True},
-        yaxis={"title": text.AXIS_PRECISION, "range": [0, 108]},
-    )
-    return settled(figure, 340)
+    axis = {"title": text.AXIS_PRECISION, "range": [0, 108]}
+    return laid_out(figure, barmode="group", yaxis=axis)
 
 
 # -------------------------------------------------------------------- regions
@@ -301,7 +227,17 @@ def under_the_curve(
     """
     figure = go.Figure()
     for a, curve in enumerate(lesson.roc_curves()):
-        _add_curve(figure, curve, GROUP_COLOURS[a])
+        colour = GROUP_COLOURS[a]
+        x, y = 100 * curve.false_alarms, 100 * curve.recognised
+        figure.add_scatter(x=x, y=y, mode="lines", line={"color": colour, "width": 1}, **SILENT)
+        figure.add_scatter(
+            x=x[::SPARSE],
+            y=y[::SPARSE],
+            mode="markers",
+            name=text.THRESHOLDS.format(curve.group),
+            marker={"size": 5, "color": colour, "opacity": 0.7},
+            hovertemplate=text.HOVER_THRESHOLD,
+        )
         for corners, order, dash, fill in (
             (triangle, (1, 0, 2, 1), "solid", "toself"),
             (kernel, (0, 2, 3), "dot", None),
@@ -312,66 +248,33 @@ def under_the_curve(
                 y=100 * points[:, 1],
                 mode="lines",
                 fill=fill,
-                fillcolor=translucent(GROUP_COLOURS[a], 0.12),
-                line={"color": GROUP_COLOURS[a], "dash": dash, "width": 1.5},
-                hoverinfo="skip",
-                showlegend=False,
+                fillcolor=translucent(colour, 0.12),
+                line={"color": colour, "dash": dash, "width": 1.5},
+                **SILENT,
             )
     _add_marks(figure, triangle, reach, limit)
     for name, dash in ((text.TRIANGLE, "solid"), (text.KERNEL_ADDS, "dot")):
-        figure.add_scatter(
-            x=[None], y=[None], mode="lines", name=name, line={"color": GREY, "dash": dash}
-        )
+        line = {"color": GREY, "dash": dash}
+        figure.add_scatter(x=[None], y=[None], mode="lines", name=name, line=line)
     axis = {"range": [-2, 102], "ticksuffix": " %"}
-    figure.update_layout(
-        xaxis=axis | {"title": text.AXIS_ALARMED}, yaxis=axis | {"title": text.AXIS_FOUND}
-    )
-    return settled(figure, 400)
-
-
-def _add_curve(figure: go.Figure, curve: lesson.Roc, colour: str) -> None:
-    x, y = 100 * curve.false_alarms, 100 * curve.recognised
-    figure.add_scatter(
-        x=x,
-        y=y,
-        mode="lines",
-        hoverinfo="skip",
-        line={"color": colour, "width": 1},
-        showlegend=False,
-    )
-    figure.add_scatter(
-        x=x[::SPARSE],
-        y=y[::SPARSE],
-        mode="markers",
-        name=text.THRESHOLDS.format(curve.group),
-        marker={"size": 5, "color": colour, "opacity": 0.7},
-        hovertemplate=text.HOVER_THRESHOLD,
-    )
+    across, up = {"title": text.AXIS_ALARMED}, {"title": text.AXIS_FOUND}
+    return laid_out(figure, xaxis=axis | across, yaxis=axis | up)
 
 
 def _add_marks(figure: go.Figure, triangle: Floats, reach: lesson.Reach, limit: float) -> None:
     """The model's own points, the chosen ones, and the square they must share."""
     x, y = 100 * (1 - reach.share[:, 0]), 100 * reach.share[:, 1]
     if 0 < limit < 1:
-        figure.add_shape(
-            type="rect",
-            x0=x.min(),
-            y0=y.min(),
-            x1=x.min() + 100 * limit,
-            y1=y.min() + 100 * limit,
-            line={"color": GREY, "dash": "dash"},
-        )
+        low, high = (x.min(), y.min()), (x.min() + 100 * limit, y.min() + 100 * limit)
+        square = dict(zip(("x0", "y0", "x1", "y1"), (*low, *high), strict=True))
+        figure.add_shape(type="rect", **square, line={"color": GREY, "dash": "dash"})
     for a, group in enumerate(lesson.GROUPS):
         figure.add_scatter(
             x=[100 * (1 - triangle[a, 0, 0])],
             y=[100 * triangle[a, 0, 1]],
             mode="markers",
-            marker={
-                "symbol": f"{SYMBOLS[a]}-open",
-                "size": 13,
-                "color": GROUP_COLOURS[a],
-                "line": {"width": 2},
-            },
+            marker={"symbol": f"{SYMBOLS[a]}-open", "size": 13, "color": GROUP_COLOURS[a]},
+            marker_line_width=2,
             hovertemplate=text.HOVER_MARK.format(group, text.MODELS_OWN),
             showlegend=False,
         )
@@ -380,12 +283,8 @@ def _add_marks(figure: go.Figure, triangle: Floats, reach: lesson.Reach, limit: 
             y=[y[a]],
             mode="markers",
             name=text.BY_LOTTERY.format(group),
-            marker={
-                "symbol": SYMBOLS[a],
-                "size": 15 - 5 * a,
-                "color": GROUP_COLOURS[a],
-                "line": {"width": 1.5, "color": "white"},
-            },
+            marker={"symbol": SYMBOLS[a], "size": 15 - 5 * a, "color": GROUP_COLOURS[a]},
+            marker_line={"width": 1.5, "color": "white"},
             hovertemplate=text.HOVER_MARK.format(group, text.THE_LOTTERY),
         )
 
@@ -395,30 +294,38 @@ def in_space(
 ) -> go.Figure:
     """Each group's region with three answers; before the answer only the model's points."""
     figure = go.Figure()
+
+    def add_point(place: Floats, symbol: str, name: str, group: int) -> None:
+        figures = (f"{label} %{{{axis}:.1f}} %" for label, axis in zip(labels, "xyz", strict=True))
+        figure.add_scatter3d(
+            **dict(zip("xyz", place[:, None], strict=True)),
+            mode="markers",
+            name=name,
+            marker={"symbol": symbol, "size": 7, "color": GROUP_COLOURS[group]},
+            hovertemplate="<br>".join((name, *figures)) + "<extra></extra>",
+        )
+
     for a, group in enumerate(lesson.GROUPS):
         points = 100 * corners[a]
-        _add_point(figure, points[0], f"{SYMBOLS[a]}-open", text.BY_MODEL.format(group), a, labels)
+        add_point(points[0], f"{SYMBOLS[a]}-open", text.BY_MODEL.format(group), a)
         if known:
             _add_tetrahedron(figure, points, GROUP_COLOURS[a])
-            mark = 100 * reach.share[a]
-            _add_point(figure, mark, SYMBOLS[a], text.BY_LOTTERY.format(group), a, labels)
+            add_point(100 * reach.share[a], SYMBOLS[a], text.BY_LOTTERY.format(group), a)
+    letters = {"color": ink(), "size": 13}
     if known:
         ends = 100 * np.eye(len(labels))  # answering y to everybody recognises all of y only
         figure.add_scatter3d(
-            x=ends[0],
-            y=ends[1],
-            z=ends[2],
+            **dict(zip("xyz", ends, strict=True)),
             mode="markers+text",
-            hoverinfo="skip",
+            **SILENT,
             text=[text.ALWAYS.format(label) for label in labels],
-            textfont={"color": ink(), "size": 13},
+            textfont=letters,
             textposition=list(CORNER_LABELS),
             marker={"size": 4, "color": GREY},
-            showlegend=False,
         )
     scene: dict[str, object] = {
         f"{axis}axis": {
-            "title": {"text": f"{label}, %", "font": {"color": ink(), "size": 13}},
+            "title": {"text": f"{label}, %", "font": letters},
             "range": [0, 100],
             "tickvals": [50, 100],  # a 0 would stand under the names of corners
             "tickfont": {"color": ink(), "size": 12},
@@ -427,55 +334,17 @@ def in_space(
         for axis, label in zip("xyz", labels, strict=True)
     }
     scene |= {"camera": {"eye": EYE, "center": {"x": 0, "y": 0, "z": -0.12}}, "dragmode": "orbit"}
-    return settled(figure, 400).update_layout(
-        scene=scene, uirevision="kept", margin={"l": 0, "r": 0, "t": 0, "b": 0}, dragmode="orbit"
-    )
-
-
-def _add_point(
-    figure: go.Figure,
-    place: Floats,
-    symbol: str,
-    name: str,
-    group: int,
-    labels: Sequence[str],
-) -> None:
-    figures = (f"{label} %{{{axis}:.1f}} %" for label, axis in zip(labels, "xyz", strict=True))
-    figure.add_scatter3d(
-        x=place[:1],
-        y=place[1:2],
-        z=place[2:],
-        mode="markers",
-        name=name,
-        marker={"symbol": symbol, "size": 7, "color": GROUP_COLOURS[group]},
-        hovertemplate="<br>".join((name, *figures)) + "<extra></extra>",
-    )
+    nothing = dict.fromkeys("lrtb", 0)
+    return laid_out(figure, scene=scene, uirevision="kept", margin=nothing, dragmode="orbit")
 
 
 def _add_tetrahedron(figure: go.Figure, points: Floats, colour: str) -> None:
-    x, y, z = points.T
-    figure.add_mesh3d(
-        x=x,
-        y=y,
-        z=z,
-        i=[0, 0, 0, 1],
-        j=[1, 1, 2, 2],
-        k=[2, 3, 3, 3],
-        color=colour,
-        opacity=0.12,
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    sides = {"i": [0, 0, 0, 1], "j": [1, 1, 2, 2], "k": [2, 3, 3, 3]}
+    corners = dict(zip("xyz", points.T, strict=True))
+    figure.add_mesh3d(**corners, **sides, color=colour, opacity=0.12, **SILENT)
     ends = np.array([[points[a], points[b], np.full(3, np.nan)] for a, b in EDGES]).reshape(-1, 3)
-    figure.add_scatter3d(
-        x=ends[:, 0],
-        y=ends[:, 1],
-        z=ends[:, 2],
-        mode="lines",
-        line={"color": colour, "width": 3},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    lines = dict(zip("xyz", ends.T, strict=True))
+    figure.add_scatter3d(**lines, mode="lines", line={"color": colour, "width": 3}, **SILENT)
 
 
 # -------------------------------------------------------------------- which notion
@@ -489,50 +358,27 @@ def tree(notion: str) -> go.Figure:
     """Two questions and the five notions they lead to; the way to the advised one is bold."""
     figure = go.Figure()
     trusted, hurts = text.TREE.values()
-    _add_branch(figure, ROOT, FORK, chosen=notion in list(LEAVES)[1:])
+
+    def add_branch(start: tuple[float, float], end: tuple[float, float], chosen: bool) -> None:
+        line = {"color": AFTER if chosen else GREY, "width": 5 if chosen else 1.5}
+        x, y = zip(start, end, strict=True)
+        figure.add_scatter(x=x, y=y, mode="lines", line=line, **SILENT)
+
+    add_branch(ROOT, FORK, notion in list(LEAVES)[1:])
     for leaf, y in LEAVES.items():
-        _add_branch(
-            figure, ROOT if y == max(LEAVES.values()) else FORK, (TRUNK, y), chosen=leaf == notion
-        )
-    _add_node(figure, ROOT, trusted[0].replace("recorded ", "recorded<br>"))
-    _add_node(figure, FORK, f"{trusted[1]['yes']}:<br>{hurts[0].replace(' ', '<br>').lower()}")
+        start = ROOT if y == max(LEAVES.values()) else FORK
+        add_branch(start, (TRUNK, y), leaf == notion)
+    question = f"{trusted[1]['yes']}:<br>{hurts[0].replace(' ', '<br>').lower()}"
+    for (x, y), said in (
+        (ROOT, trusted[0].replace("recorded ", "recorded<br>")),
+        (FORK, question),
+    ):
+        # Lines end at the box, which the style makes dark where the page is.
+        box = {"bgcolor": "white", "bordercolor": GREY, "borderpad": 5}
+        figure.add_annotation(x=x, y=y, text=said, showarrow=False, **box)
     answers = (trusted[1]["no"], *hurts[1].values())
     for (leaf, y), said in zip(LEAVES.items(), answers, strict=True):
-        name = text.BRANCHES[leaf]
-        figure.add_annotation(
-            x=TRUNK,
-            y=y,
-            text=f"{said}:<br><b>{name}{' ◀' * (leaf == notion)}</b>",
-            showarrow=False,
-            xanchor="left",
-            align="left",
-        )
-    figure.update_layout(
-        xaxis=HIDDEN | {"range": [-0.5, 2.5]}, yaxis=HIDDEN | {"range": [-0.6, 4.6]}
-    )
-    return settled(figure, 330)
-
-
-def _add_branch(
-    figure: go.Figure, start: tuple[float, float], end: tuple[float, float], *, chosen: bool
-) -> None:
-    figure.add_scatter(
-        x=[start[0], end[0]],
-        y=[start[1], end[1]],
-        mode="lines",
-        line={"color": AFTER if chosen else GREY, "width": 5 if chosen else 1.5},
-        hoverinfo="skip",
-        showlegend=False,
-    )
-
-
-def _add_node(figure: go.Figure, place: tuple[float, float], said: str) -> None:
-    figure.add_annotation(
-        x=place[0],
-        y=place[1],
-        text=said,
-        showarrow=False,
-        bgcolor="white",  # lines end at the box; the style makes it dark where the page is
-        bordercolor=GREY,
-        borderpad=5,
-    )
+        said = f"{said}:<br><b>{text.BRANCHES[leaf]}{' ◀' * (leaf == notion)}</b>"
+        left = {"xanchor": "left", "align": "left"}
+        figure.add_annotation(x=TRUNK, y=y, text=said, showarrow=False, **left)
+    return laid_out(figure, **UNSEEN, xaxis_range=[-0.5, 2.5], yaxis_range=[-0.6, 4.6])

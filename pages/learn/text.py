@@ -29,6 +29,11 @@ class Question:
         """The right option."""
         return self.options[self.right]
 
+    @property
+    def answer_within(self) -> str:
+        """The right option within a sentence."""
+        return self.answer[0].lower() + self.answer[1:]
+
 
 # -------------------------------------------------------------------- the frame
 
@@ -59,47 +64,13 @@ TITLES = (
     "Why not everything can be equal",
     "Which notion?",
 )
-PICTURES = (  # as they are named where one fails
-    "The picture of the network",
-    "The four people",
-    "The pair of hospitals",
-    "The region under the curve",
-    "The region in space",
-    "The draws",
-    "What a limit is worth",
-    "The map",
-    "The precision of two groups",
-    "The tree of questions",
-)
 GAP_ALLOWED = "Gap allowed between women and men, ε"
 ANEW, NOW_EXPLORE = "Start anew", "Now Explore"
 
 
-def step_title(step: int) -> str:
-    """The heading of a step."""
-    return f"{step}. {TITLES[step - 1]}"
-
-
-def step_of(step: int) -> str:
-    """Which step is shown, to a hall."""
-    return f"{step} of {len(TITLES)}"
-
-
-STEP_NAME = "Step {}"
-
-
-def onward(step: int) -> str:
-    """The button to the next step."""
-    return f"Next: {NAMES[step].lower()}"
-
-
+STEP_OF, NEXT = "{} of {}", "Next: {}"  # to a hall; the button to the next step
 RIGHT = "**Right.** {.because}"
-
-
-def not_quite(question: Question) -> str:
-    """Said to another answer."""
-    answer = question.answer
-    return f"**Not quite: {answer[0].lower()}{answer[1:]}.** {question.because}"
+NOT_QUITE = "**Not quite: {0.answer_within}.** {0.because}"
 
 
 def score(guessed_right: int, answered: int) -> str:
@@ -367,11 +338,7 @@ def space_after(limit: float, reach: lesson.Reach) -> str:
     return f"{_limited(limit, reach)} Filled marks: the lottery; hollow: the model."
 
 
-def space_columns(label: str) -> tuple[str, str]:
-    """Columns of a label: the model's, the lottery's."""
-    return f"{label}: model, %", f"{label}: lottery, %"
-
-
+BY_MODEL_SHARE, BY_LOTTERY_SHARE = "{}: model, %", "{}: lottery, %"  # columns of a label
 ALWAYS = "always {}"
 
 
@@ -415,7 +382,6 @@ def draws_reading(turned: Sequence[int], differ: int | None) -> str:
 
 
 TOLD = "told “{}”"
-PATIENT = "patient {:03d}"
 
 
 # -------------------------------------------------------------------- 7: chance
@@ -475,9 +441,8 @@ COST = (
 )
 ALIKE = 0.2  # points: costs that are no further apart are called about the same
 COST_OPTIONS = ("Inside each (local)", "Overall (global)", "Both about the same")
-EXPERIMENT, SOLVING = "Whose people", "Solving the map"
+SOLVING = "Solving the map"
 MARKS = "L: local limit alone · G: global limit alone"
-MAP_TITLE = "Accuracy by pair of limits"
 
 
 def cost_question(tight: float, local: Figures, overall: Figures, noun: str) -> Question:
@@ -536,7 +501,7 @@ PRECISION_COLUMNS = (
     "of the healthy, called ill",
     "precision",
 )
-WOMEN, MEN = "women", "men"
+SEXES = ("women", "men")
 BARS = ("of the ill, called ill", "of the healthy, called ill", "precision")
 
 

@@ -35,23 +35,18 @@ def picture(
     What moves the picture is drawn before, so that it stands between both.
     """
     with place:
-        chart(figure, key=key, spoken=reading or spoken)
+        chart(figure, key=key, spoken=reading or spoken, height="stretch")
     if reading:
         st.markdown(reading)
     table_popover(table, key=key)
 
 
-def answered(step: int) -> bool:
-    """Whether the reader has answered this step's question."""
-    return state.get(_said(step)) is not None
+def ask(place: Any, said: str, question: Question, then: Callable[[], None] | None = None) -> bool:
+    """Say something at a place and ask; once answered, tell whether it was right and why.
 
-
-def ask(question: Question, then: Callable[[], None] | None = None) -> bool:
-    """Ask; once answered, say whether it was right and why. `then` changes the picture.
-
-    The first guess is kept for the score.
+    `then` changes the picture. The first guess is kept for the score.
     """
-    setting = _said(question.step)
+    setting = _guess(question.step)
     if state.get(setting) not in (None, *question.options):
         state.put(setting, None)
 
@@ -60,15 +55,18 @@ def ask(question: Question, then: Callable[[], None] | None = None) -> bool:
         if then is not None:
             then()
 
-    st.radio(question.text, question.options, index=None, **state.bound(setting, guessed))
-    said = state.get(setting)
-    if said is None:
-        st.caption(text.CHOOSE_FIRST)
-    elif said == question.answer:
-        st.success(text.RIGHT.format(question))
-    else:
-        st.info(text.not_quite(question))
-    return said is not None
+    with place:
+        if said:
+            st.markdown(said)
+        st.radio(question.text, question.options, index=None, **state.bound(setting, guessed))
+        guess = state.get(setting)
+        if guess is None:
+            st.caption(text.CHOOSE_FIRST)
+        elif guess == question.answer:
+            st.success(text.RIGHT.format(question))
+        else:
+            st.info(text.NOT_QUITE.format(question))
+    return guess is not None
 
 
 def guesses() -> dict[int, bool]:
@@ -77,7 +75,7 @@ def guesses() -> dict[int, bool]:
     return kept
 
 
-def _said(step: int) -> state.Setting[str | None]:
+def _guess(step: int) -> state.Setting[str | None]:
     return state.Setting(f"said{step}", None)
 
 
@@ -99,7 +97,7 @@ def choose(name: str, label: str, options: dict[str, str], start: str) -> str:
     st.pills(
         label,
         tuple(options),
-        format_func=lambda option: options[option],
+        format_func=options.__getitem__,
         required=True,
         wrap=True,
         **state.bound(setting),
@@ -108,23 +106,24 @@ def choose(name: str, label: str, options: dict[str, str], start: str) -> str:
 
 
 def slide(
-    name: str, label: str, options: Sequence[T], start: T, title: Callable[[T], str] = str
+    name: str,
+    label: str,
+    options: Sequence[T],
+    start: T,
+    title: Callable[[T], str] = str,
+    place: Any = st,
 ) -> T:
     """One of an ordered few."""
     setting = state.Setting(name, start, one_of(options))
-    st.select_slider(label, options, format_func=title, **state.bound(setting))
+    place.select_slider(label, options, format_func=title, **state.bound(setting))
     return state.get(setting)
 
 
 def switch(name: str, label: str, start: bool) -> None:
     """Yes or no, as `switched` reads it."""
-    st.toggle(label, **state.bound(_switch(name, start)))
+    st.toggle(label, **state.bound(state.Setting(name, start, FLAG)))
 
 
 def switched(name: str, start: bool) -> bool:
     """Whether a switch is on, before or after it is drawn."""
-    return state.get(_switch(name, start))
-
-
-def _switch(name: str, start: bool) -> state.Setting[bool]:
-    return state.Setting(name, start, FLAG)
+    return state.get(state.Setting(name, start, FLAG))

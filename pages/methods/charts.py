@@ -14,7 +14,8 @@ from pages.shared.theme import (
     GREY,
     GROUP_COLOURS,
     HERE,
-    MARGIN,
+    laid_out,
+    named_rows,
     segments,
     translucent,
 )
@@ -68,14 +69,14 @@ def frontiers(found: Compared, gap_name: str) -> go.Figure:
         )
     figure.add_vline(x=found.gap, line={"color": HERE, "dash": "dash", "width": 1.5})
     widest = max(found.gap, *(line.frontier.gaps[-1] for line in named))
-    return figure.update_layout(
-        height=HEIGHT,
-        margin=MARGIN | {"r": 150},
+    return laid_out(
+        figure,
+        HEIGHT,
+        margin_r=150,
         showlegend=False,
         hovermode="closest",
-        dragmode=False,
-        xaxis=_axis(text.AXIS_GAP.format(gap_name), (0, 1.04 * widest)),
-        yaxis=_axis(text.AXIS_ACCURACY, (low, high)),
+        xaxis={"title": text.AXIS_GAP.format(gap_name), "range": [0, 1.04 * widest]},
+        yaxis={"title": text.AXIS_ACCURACY, "range": [low, high]},
     )
 
 
@@ -124,9 +125,7 @@ def ranking(found: Compared) -> go.Figure:
     ranked = found.ranked
     rows = np.arange(len(ranked))
     less = np.array([_less(line) for line in ranked])
-    error = np.array(
-        [0 if line.difference is None else 200 * line.difference.standard_error for line in ranked]
-    )
+    error = np.array([200 * x.difference.standard_error if x.difference else 0 for x in ranked])
     low = min(max(np.nanmin(less - error, initial=-0.5), LEAST), -0.5)
     high = max(np.nanmax(less + error, initial=0.3), 0.3)
     colours = _colours(found)
@@ -160,26 +159,21 @@ def ranking(found: Compared) -> go.Figure:
         hovertemplate=text.HOVER_RANK,
     )
     for row, line in enumerate(ranked):
+        here = {"y": row, "showarrow": False, "xanchor": "left"}
         off = bool(less[row] < low)
         if line.at is not None:
-            _say(figure, 1.01, row, f"{100 * line.mean:.1f} %", paper=True)
+            figure.add_annotation(x=1.01, xref="paper", text=f"{100 * line.mean:.1f} %", **here)
         if off or line.at is None:
-            words = f"−{abs(less[row]):.1f}" if off else text.UNREACHED
-            _say(figure, low + 0.02 * (high - low), row, f"{'   ' * off}{words}")
-    names = [figure_text(text.short_title(line), 28) for line in ranked]
-    return figure.update_layout(
-        height=HEIGHT,
-        margin=MARGIN | {"r": 56},
+            words = f"   −{abs(less[row]):.1f}" if off else text.UNREACHED
+            figure.add_annotation(x=low + 0.02 * (high - low), text=words, **here)
+    return laid_out(
+        figure,
+        HEIGHT,
+        margin_r=56,
         showlegend=False,
         hovermode="closest",
-        dragmode=False,
-        xaxis=_axis(text.AXIS_LESS, (low - 0.05, high + 0.05)),
-        yaxis={
-            "tickvals": rows,
-            "ticktext": names,
-            "range": [len(ranked) - 0.4, -0.6],
-            "showgrid": False,
-        },
+        xaxis={"title": text.AXIS_LESS, "range": [low - 0.05, high + 0.05]},
+        yaxis=named_rows([figure_text(text.short_title(line), 28) for line in ranked]),
     )
 
 
@@ -190,25 +184,7 @@ def _less(line: Line) -> float:
     return float("nan") if line.difference is None else -100 * line.difference.mean
 
 
-def _say(figure: go.Figure, x: float, row: int, words: str, *, paper: bool = False) -> None:
-    figure.add_annotation(
-        x=x,
-        xref="paper" if paper else "x",
-        y=row,
-        text=words,
-        showarrow=False,
-        xanchor="left",
-    )
-
-
-def _axis(title: str, limits: tuple[float, float]) -> dict[str, object]:
-    return {
-        "title": {"text": title},
-        "range": list(limits),
-    }
-
-
-def paper_map(heat: Frontier, height: int = 360) -> go.Figure:
+def paper_map(heat: Frontier) -> go.Figure:
     """A map of the paper's six limits, its accuracy printed in each block."""
     accuracy = 100 * heat.accuracy
     low, high = colour_limits(accuracy)
@@ -227,11 +203,9 @@ def paper_map(heat: Frontier, height: int = 360) -> go.Figure:
         ygap=1,
         hovertemplate=text.HOVER_CELL,
     )
-    category = {"type": "category"}
-    return figure.update_layout(
-        height=height,
-        margin=MARGIN,
-        dragmode=False,
-        xaxis=category | {"title": {"text": "overall, ε₀"}},
-        yaxis=category | {"title": {"text": "inside each, ε<sub>c</sub>"}},
+    return laid_out(
+        figure,
+        360,
+        xaxis={"type": "category", "title": "overall, ε₀"},
+        yaxis={"type": "category", "title": "inside each, ε<sub>c</sub>"},
     )

@@ -118,7 +118,6 @@ def _lines(found: Compared, gap_name: str) -> None:
         key="methods",
         spoken=text.spoken_lines(found, gap_name),
         table=lambda: results.settings(rows, notion),
-        headings=text.SETTINGS_COLUMNS,
     )
 
 

@@ -26,20 +26,6 @@ VERDICTS = {
 HOVER_LINE = "%{customdata[0]}<br>%{customdata[1]}<br>gap %{x:.3f}, %{y:.1f} %<extra></extra>"
 HOVER_RANK = "%{customdata[0]}: %{customdata[1]}<extra></extra>"
 HOVER_CELL = "overall %{x}, inside %{y}: %{z:.1f} %<extra></extra>"
-SETTINGS_COLUMNS = {
-    "method": "method",
-    "setting": "setting",
-    "seeds": "runs",
-    "accuracy": "accuracy",
-    "accuracy_sd": "accuracy, sd over runs",
-    "gap_global": "gap, overall",
-    "gap_local_mean": "gap, mean client",
-    "gap_local_worst": "gap, worst client",
-    "gap_local_debiased": "gap inside clients, chance taken out",
-    "rounds": "rounds",
-    "seconds": "seconds",
-    "bytes_per_client": "KB a client sends and receives",
-}
 RANK_COLUMNS = (
     "method",
     "accuracy there",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fairfl_core.privacy.noise_study import Band
 from pages.privacy import text
 from pages.shared.text import YOU_ARE_HERE
-from pages.shared.theme import AFTER, GREY, HERE, MARGIN, translucent
+from pages.shared.theme import AFTER, GREY, HERE, laid_out, named_rows, translucent
 
 Floats = NDArray[np.float64]
 HEIGHT = 308
@@ -69,32 +69,22 @@ def against_budget(
                 line={"color": GREY, "dash": dash, "width": 1.5},
                 hoverinfo="name",
             )
-    figure.add_vline(
-        x=-np.log10(here),
-        line={"color": GREY, "width": 1.5, "dash": "dot"},
-        annotation={
-            "text": YOU_ARE_HERE,
-            "xanchor": "left",
-            "yanchor": "top",
-            "y": 1,
-            "showarrow": False,
-        },
-    )
-    return figure.update_layout(
-        height=HEIGHT,
-        margin=MARGIN | {"t": 46},  # two lines of the legend, which stands at the figure's own top
-        legend={"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0},
+    mark = {"text": YOU_ARE_HERE, "xanchor": "left", "yanchor": "top", "y": 1, "showarrow": False}
+    line = {"color": GREY, "width": 1.5, "dash": "dot"}
+    figure.add_vline(x=-np.log10(here), line=line, annotation=mark)
+    return laid_out(
+        figure,
+        HEIGHT,
+        margin_t=46,  # two lines of the legend, which stands at the figure's own top
+        legend={"yref": "container", "y": 1, "yanchor": "top"},
         xaxis={
-            "title": {"text": text.AXIS_BUDGET},
+            "title": text.AXIS_BUDGET,
             "tickvals": x,
             "ticktext": [f"{value:g}" for value in spent],
             "showgrid": False,
             "tickangle": 0,
         },
-        yaxis={
-            "title": {"text": scale.title},
-            "rangemode": "tozero" if scale.times == 1 else "normal",
-        },
+        yaxis={"title": scale.title, "rangemode": "tozero" if scale.times == 1 else "normal"},
     )
 
 
@@ -137,34 +127,22 @@ def _add_band(
 
 def failing_clients(names: Sequence[str], often: Floats) -> go.Figure:
     """How often each client's true gap is above what was asked, in 100 draws."""
-    rows = np.arange(len(names))
-    figure = go.Figure(
-        go.Bar(
-            x=100 * often,
-            y=rows,
-            orientation="h",
-            marker={"color": HERE},
-            text=[text.share(share) for share in often],
-            textposition="outside",
-            cliponaxis=False,
-            constraintext="none",
-            customdata=list(names),
-            hovertemplate=text.HOVER_FAILS,
-        )
+    figure = go.Figure().add_bar(
+        x=100 * often,
+        y=np.arange(len(names)),
+        orientation="h",
+        marker_color=HERE,
+        text=[text.share(share) for share in often],
+        textposition="outside",
+        cliponaxis=False,
+        constraintext="none",
+        customdata=list(names),
+        hovertemplate=text.HOVER_FAILS,
     )
-    return figure.update_layout(
-        height=HEIGHT,
-        margin=MARGIN,
+    return laid_out(
+        figure,
+        HEIGHT,
         bargap=max(0.35, 1 - 0.15 * len(names)),  # of two clients no bar is a block
-        xaxis={
-            "title": {"text": text.AXIS_FAILS},
-            "range": [0, 108],
-            "tickvals": [0, 25, 50, 75, 100],
-        },
-        yaxis={
-            "tickvals": rows,
-            "ticktext": list(names),
-            "autorange": "reversed",
-            "showgrid": False,
-        },
+        xaxis={"title": text.AXIS_FAILS, "range": [0, 108], "tickvals": [0, 25, 50, 75, 100]},
+        yaxis=named_rows(names),
     )

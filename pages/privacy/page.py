@@ -1,7 +1,5 @@
 """Privacy: what noise on the clients' tables does to fairness and accuracy."""
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -26,7 +24,7 @@ from pages.shared.results import is_large
 from pages.shared.widgets import (
     chart,
     error_boundary,
-    lazy_expander,
+    lazy,
     limit_slider,
     progress,
 )
@@ -37,7 +35,6 @@ MANY = (20, 40, 100, 200)
 DRAWS = state.Setting("draws", 40, one_of(MANY))
 MECHANISM = state.Setting("mechanism", MECHANISMS[0], one_of(MECHANISMS))
 NEIGHBOUR = state.Setting("neighbours", NEIGHBOURS[0], one_of(NEIGHBOURS))
-NOISE: tuple[state.Setting[Any], ...] = (DRAWS, MECHANISM, NEIGHBOUR)
 CURVE = state.Setting("curve", "local", one_of(tuple(text.CURVES)))
 FIGURES_OF = {"local": ("local_worst", "local_mean"), "overall": ("overall",)}
 
@@ -45,8 +42,6 @@ FIGURES_OF = {"local": ("local_worst", "local_mean"), "overall": ("overall",)}
 def page() -> None:
     """Lay the page out, top to bottom."""
     with frame(_settings) as view:
-        for setting in NOISE:
-            state.publish_setting(setting)
         _controls()
         with error_boundary(text.STUDY):
             if is_large(view):
@@ -59,7 +54,7 @@ def page() -> None:
                     on_progress=on_progress,
                 )
             _pictures(result)
-        _protection()
+        lazy(st.expander, text.PROTECTION_TITLE, "expander-protection", _protection)
         st.page_link(
             "pages/methods/page.py",
             label=text.PAPER_TABLE,
@@ -167,18 +162,15 @@ def _fails(result: NoiseResult, noun: str) -> None:
         key="privacy-clients",
         spoken=title,
         table=table.round(4),
-        headings=text.CLIENT_COLUMNS,
     )
 
 
 def _protection() -> None:
-    with lazy_expander(text.PROTECTION_TITLE, "protection") as opened:
-        if opened:
-            left, right = st.columns(2, gap="large")
-            left.markdown(text.PROTECTED)
-            right.markdown(text.NOT_PROTECTED)
-            st.markdown(text.REHEARSAL)
-            st.code(text.RELEASE_COMMAND.format(_mechanism()), language=None, wrap_lines=True)
+    left, right = st.columns(2, gap="large")
+    left.markdown(text.PROTECTED)
+    right.markdown(text.NOT_PROTECTED)
+    st.markdown(text.REHEARSAL)
+    st.code(text.RELEASE_COMMAND.format(_mechanism()), language=None, wrap_lines=True)
 
 
 page()

@@ -49,13 +49,6 @@ SERIES = {
 }
 ASKED, WITHOUT_NOISE, NEW_PEOPLE = "asked", "without noise", "new people"
 BUDGET_COLUMN, PAPER_COLUMN = "budget really spent", "the paper's epsilon"
-CLIENT_COLUMNS = {
-    "client": "client",
-    "n": "people",
-    "eps_local": "gap asked",
-    "fails": "fails, share of draws",
-    "gap_median": "median true gap",
-}
 
 PAPER_TABLE = "The paper's own table, beside ours"
 PROTECTION_TITLE = "What is protected, what is not, and how to release"

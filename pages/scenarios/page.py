@@ -143,7 +143,6 @@ def _views() -> dict[str, View]:
     settings = {}
     for name, (setting, _) in _own_settings(experiment_of(KINDS["alike"])).items():
         settings[name] = state.get(setting)
-        state.publish_setting(setting)
     return {one: scenario_view(name, settings, state.view()) for one, name in KINDS.items()}
 
 
@@ -209,7 +208,6 @@ def _clients(key: str, study: Study, summary: Summary, spoken: str) -> None:
     table_popover(
         lambda: study.client_table(unseen=unseen).round(4),
         key=key,
-        headings=shared_text.CLIENT_COLUMNS,
     )
 
 
@@ -286,7 +284,6 @@ def _own_controls(view: View) -> OwnClients:
             on_change=_share_moved,
             args=(place, shares),
         )
-    state.publish_setting(SHARES)
     st.number_input(text.DRAW, 0, 9999, help=text.DRAW_TIP, **state.bound(DRAW))
     return OwnClients(view, _shares(clients), _size(most_people(view, clients)), state.get(DRAW))
 
@@ -310,7 +307,6 @@ def _size_slider(most: int) -> None:
         on_change=lambda: state.put(SIZE, st.session_state["widget_size"]),
         help=text.SIZE_TIP,
     )
-    state.publish_setting(SIZE)
 
 
 def _percents(clients: int) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from fairfl_core.lp.regions import default_rates
 from pages.shared import own_data, present, state, text, theme
 from pages.shared.catalogue import catalogue, experiment_of
 from pages.shared.view import View, options_of
-from pages.shared.widgets import lazy_popover
+from pages.shared.widgets import lazy
 
 
 @contextmanager
@@ -41,9 +41,6 @@ def frame(
         return
     if not presenting:
         _tools(settings, hall=hall)
-    if hall:
-        state.publish_setting(present.PRESENT)
-    state.publish_setting(state.LARGE_TYPE)
     line = st.container()
     yield state.view()
     state.publish()
@@ -53,21 +50,11 @@ def frame(
 
 def _tools(settings: Callable[[], None] | None, *, hall: bool) -> None:
     with st.container(key="frame-tools", horizontal=True, gap="small"):
-        with lazy_popover(
-            text.SETTINGS, "settings", icon=":material/tune:", type="tertiary"
-        ) as is_open:
-            if is_open:
-                if settings is not None:
-                    settings()
-                st.toggle(
-                    text.LARGE_TYPE, help=text.LARGE_TYPE_TIP, **state.bound(state.LARGE_TYPE)
-                )
-                sign_out()
-        with lazy_popover(
-            text.COPY_LINK, "copy-link", icon=":material/link:", type="tertiary"
-        ) as is_open:
-            if is_open:
-                _link()
+        for label, key, icon, draw in (
+            (text.SETTINGS, "settings", "tune", lambda: _settings(settings)),
+            (text.COPY_LINK, "copy-link", "link", _link),
+        ):
+            lazy(st.popover, label, key, draw, icon=f":material/{icon}:", type="tertiary")
         pressed = st.button(
             text.PRESENT,
             key="present",
@@ -79,6 +66,14 @@ def _tools(settings: Callable[[], None] | None, *, hall: bool) -> None:
         )
         if pressed and not hall:
             st.switch_page("pages/explore/page.py")
+
+
+def _settings(of_the_page: Callable[[], None] | None) -> None:
+    """The page's own settings, and those of every page."""
+    if of_the_page is not None:
+        of_the_page()
+    st.toggle(text.LARGE_TYPE, help=text.LARGE_TYPE_TIP, **state.bound(state.LARGE_TYPE))
+    sign_out()
 
 
 def _link() -> None:

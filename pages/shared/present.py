@@ -24,7 +24,6 @@ def presenting() -> bool:
 def screen(titles: Sequence[str]) -> int:
     """Which of some screens is shown, with what goes to the others; counted from 0."""
     now = min(state.get(SCREEN), len(titles))
-    state.publish_setting(SCREEN)
     presenter(
         back=lambda: state.put(SCREEN, now - 1) if now > 1 else None,
         onward=lambda: state.put(SCREEN, now + 1) if now < len(titles) else None,

@@ -228,7 +228,10 @@ LARGE_TYPE = Setting("large", False, FLAG)
 
 
 def get(setting: Setting[T]) -> T:
-    """The value as kept, else from the link, else the start; one that fits no longer is let go."""
+    """The value as kept, else from the link, else the start; one that fits no longer is let go.
+
+    The page's link tells what the page has asked for; a setting at its start is left out.
+    """
     settings, codec = kept(), setting.codec
     if setting.name not in settings:
         settings[setting.name] = setting.start
@@ -241,6 +244,9 @@ def get(setting: Setting[T]) -> T:
     elif codec is not None and not codec.fits(settings[setting.name]):
         settings[setting.name] = setting.start
     value: T = settings[setting.name]
+    if codec is not None:
+        text = "" if value == setting.start else codec.write(value)
+        settings.setdefault(_LINKED, {})[setting.name] = text
     return value
 
 
@@ -248,14 +254,6 @@ def put(setting: Setting[T], value: T) -> None:
     """Change a setting (from a callback, before widgets are made)."""
     kept()[setting.name] = value
     _touched()
-
-
-def publish_setting(setting: Setting[T]) -> None:
-    """Let the page's link tell a setting; one at its start is left out."""
-    value = get(setting)
-    if setting.codec is not None:
-        text = "" if value == setting.start else setting.codec.write(value)
-        kept().setdefault(_LINKED, {})[setting.name] = text
 
 
 def forget(belongs: Callable[[str], bool]) -> None:
@@ -306,7 +304,7 @@ def widget(name: str, value: Any) -> str:
 def bound(setting: Setting[T], then: Callable[[], None] | None = None) -> dict[str, Any]:
     """What binds a widget to a setting: its key, and a callback that keeps what was moved.
 
-    The page's link tells the setting; `then` is called after a move.
+    `then` is called after a move.
     """
     value, key = get(setting), f"widget_{setting.name}"
 
@@ -315,7 +313,6 @@ def bound(setting: Setting[T], then: Callable[[], None] | None = None) -> dict[s
         if then is not None:
             then()
 
-    publish_setting(setting)
     return {"key": widget(setting.name, value), "on_change": moved}
 
 

@@ -26,21 +26,42 @@ from pages.shared.view import Ignored
 NO_CHECK, FITTED, RATE_KINDS = card_text.NO_CHECK, card_text.FITTED, card_text.RATE_KINDS
 NO_CHECK_HERE = "No check on new people is possible: this set has none."
 UNSEEN = "new people"
-CLIENT_COLUMNS = {  # what a column of the client table is called where people read it
-    "client": "client",
+_COLUMNS = {
     "n": "people",
-    "accuracy_before": "accuracy, before",
-    "accuracy": "accuracy",
-    "gap_before": "gap, before",
-    "gap": "gap",
-    "gap_low": "gap, 95 % from",
-    "gap_high": "gap, 95 % to",
     "gap_one_draw": "gap in one draw",
     "noise_floor": "chance alone",
     "gap_reached": "gap reached (fitted)",
+    "gap_median": "median true gap",
+    "gap_global": "gap, overall",
+    "gap_local_mean": "gap, mean client",
+    "gap_local_worst": "gap, worst client",
+    "gap_local_debiased": "gap inside clients, chance taken out",
     "eps_local": "gap asked",
+    "epsilon": "gap asked",
+    "fails": "fails, share of draws",
     "price": "price of a hundredth, points",
+    "seeds": "runs",
+    "fitted": "made fair on (n)",
+    "unseen": "new people (n)",
+    "bytes_per_client": "KB a client sends and receives",
 }
+_ENDS = {
+    "_before": ", before",
+    "_low": ", 95 % from",
+    "_high": ", 95 % to",
+    "_sd": ", sd over runs",
+}
+
+
+def heading(column: str) -> str:
+    """What a column of a table is called where people read it; one that is words stays."""
+    if not column.isidentifier():
+        return column
+    for end, words in _ENDS.items():
+        if column.endswith(end):
+            return heading(column.removesuffix(end)) + words
+    return _COLUMNS.get(column, column.replace("_", " "))
+
 
 # -------------------------------------------------------------------- the frame of every page
 
@@ -143,6 +164,7 @@ def runs(seeds: Sequence[int], every: Sequence[int]) -> str:
 # -------------------------------------------------------------------- pieces of a page
 
 TABLE, DOWNLOAD_CSV = "Table", "Download as CSV"
+MAP_TITLE = "Accuracy by pair of limits"
 MAP_OVERALL, MAP_INSIDE = "overall", "inside each client"
 SOLVING_MAP = "Solving every pair of the map"
 CANNOT_BE_SHOWN = "{0} cannot be shown: {1}"

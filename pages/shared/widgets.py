@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from html import escape
+from mimetypes import guess_type
 from time import monotonic
 from typing import Any, TypeAlias
 
@@ -46,20 +47,14 @@ def error_boundary(what: str) -> Iterator[None]:
         st.warning(text.FAILED.format(what))
 
 
-@contextmanager
-def lazy_expander(title: str, key: str, *, opened: bool = False) -> Iterator[bool]:
-    """An expander; yields whether it is open, for what is closed is not computed."""
-    container = st.expander(title, opened, key=f"expander-{key}", on_change="rerun")
-    with container:
-        yield bool(container.open)
-
-
-@contextmanager
-def lazy_popover(label: str, key: str, **more: Any) -> Iterator[bool]:
-    """A popover; yields whether it is open, for what is closed is not computed."""
-    container = st.popover(label, key=key, on_change="rerun", **more)
-    with container:
-        yield bool(container.open)
+def lazy(
+    container: Callable[..., Any], label: str, key: str, draw: Callable[[], Any], **more: Any
+) -> None:
+    """Draw into a popover or an expander while it is open: what is closed is not computed."""
+    place = container(label, key=key, on_change="rerun", **more)
+    if place.open:
+        with place, error_boundary(label):
+            draw()
 
 
 def open_below(name: str, titles: Mapping[str, str], label: str) -> str | None:
@@ -107,7 +102,6 @@ def chart(
     key: str,
     spoken: str,
     table: Table | None = None,
-    headings: Mapping[str, str] | None = None,
     height: int | str = "content",
 ) -> None:
     """Draw one chart by Plotly, with words for those who hear it and its table one click away.
@@ -120,8 +114,6 @@ def chart(
     spoken : str
         The chart in one sentence.
     table : DataFrame or callable that makes one
-    headings : mapping
-        What a column of the table is called where people read it.
     height : int or {"content", "stretch"}
     """
     large = state.large_type()
@@ -133,29 +125,33 @@ def chart(
         alt=spoken.replace("*", ""),
     )
     if table is not None:
-        table_popover(table, key=key, headings=headings)
+        table_popover(table, key=key)
 
 
-def table_popover(
-    table: Table, *, key: str, headings: Mapping[str, str] | None = None, label: str = text.TABLE
-) -> None:
+def table_popover(table: Table, *, key: str, label: str = text.TABLE) -> None:
     """The numbers of a chart behind a small button, to read and to take along as CSV."""
-    place = st.popover(label, key=f"{key}-table-open", type="tertiary", on_change="rerun")
-    if not place.open:
-        return
-    with place:
+
+    def draw() -> None:
         rows = table() if callable(table) else table
-        st.dataframe(
-            rows.rename(columns=dict(headings or {})), hide_index=True, key=f"{key}-table"
-        )
-        st.download_button(
-            text.DOWNLOAD_CSV,
-            lambda: csv_for_people(rows),
-            file_name=f"{key}.csv",
-            mime="text/csv",
-            key=f"{key}-csv",
-            on_click="ignore",
-        )
+        st.dataframe(rows.rename(columns=text.heading), hide_index=True, key=f"{key}-table")
+        download(text.DOWNLOAD_CSV, lambda: csv_for_people(rows), f"{key}.csv", f"{key}-csv")
+
+    lazy(st.popover, label, f"{key}-table-open", draw, type="tertiary")
+
+
+def download(
+    label: str, data: str | bytes | Callable[[], str | bytes], file: str, key: str, **more: Any
+) -> None:
+    """A button for a file, which is made when it is pressed if `data` makes it."""
+    st.download_button(
+        label,
+        data,
+        file_name=file,
+        mime=guess_type(file)[0] or "text/plain",
+        key=key,
+        on_click="ignore",
+        **more,
+    )
 
 
 def map_table(heat: Frontier) -> pd.DataFrame:

@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 
 from fairfl_core._io.names import figure_text
 from fairfl_core.monitoring.watch import ScopeWatch, Watch
-from pages.shared.theme import AFTER, GREY, HERE, MARGIN, translucent
+from pages.shared.theme import AFTER, GREY, HERE, laid_out, translucent
 from pages.watch import text
 
 MOST = 12  # clients in pictures; the table has all
@@ -60,9 +60,9 @@ def over_time(watch: Watch, one: ScopeWatch) -> go.Figure:
         place = {"x": [periods[one.broke]], "y": [one.gap[one.broke]]}
         figure.add_scatter(**place, mode="markers", marker=mark, name=text.FOUND)
     top = max(max(scope.gap[-1], scope.eps) for scope in shown(watch))
-    return figure.update_layout(
-        height=HEIGHT,
-        margin=MARGIN,
+    return laid_out(
+        figure,
+        HEIGHT,
         showlegend=False,
         xaxis={"type": "category", "nticks": 5},
         yaxis={"range": [0, min(max(3 * top, 0.15), 1.0)]},  # the same for all

@@ -18,7 +18,7 @@ from pages.shared import own_data
 from pages.shared.frame import frame
 from pages.shared.results import counts_of
 from pages.shared.view import policy_file_of
-from pages.shared.widgets import chart, error_boundary, limit_slider, table_popover
+from pages.shared.widgets import chart, download, error_boundary, limit_slider, table_popover
 from pages.watch import charts, text
 
 LARGEST, MOST = 4 << 20, 520
@@ -95,7 +95,7 @@ def _show(watch: Watch) -> None:
                 key=f"watch-{place}",
                 spoken=text.spoken(watch, one),
             )
-    table_popover(lambda: table_of(watch), key="watch", headings=text.TABLE)
+    table_popover(lambda: table_of(watch), key="watch")
     for one in watch.broken[:3]:
         st.caption(plain(text.broken(watch, one), LONGEST))
     for note in watch.notes:
@@ -104,14 +104,8 @@ def _show(watch: Watch) -> None:
         with error_boundary(text.NEXT):
             solution, predictor = watch.solve_again()
             st.markdown(watch.cost_sentence(solution))
-            st.download_button(
-                text.PREDICTOR,
-                json.dumps(predictor.to_json()),
-                file_name="fairfl-predictor.json",
-                mime="application/json",
-                key="watch-predictor",
-                on_click="ignore",
-            )
+            file = json.dumps(predictor.to_json())
+            download(text.PREDICTOR, file, "fairfl-predictor.json", "watch-predictor")
 
 
 def table_of(watch: Watch) -> pd.DataFrame:
@@ -121,12 +115,12 @@ def table_of(watch: Watch) -> pd.DataFrame:
             "client": text.where(one),
             "verdict": one.word,
             "gap": round(float(one.gap[-1]), 3),
-            "low": round(float(one.low[-1]), 3),
-            "high": round(float(one.high[-1]), 3),
-            "eps": one.eps,
+            "gap_low": round(float(one.low[-1]), 3),
+            "gap_high": round(float(one.high[-1]), 3),
+            "gap asked": one.eps,
             "people": int(one.people[-1]),
-            "broke": "" if one.broke is None else watch.periods[one.broke],
-            "since": "" if one.since is None else watch.periods[one.since],
+            "found in": "" if one.broke is None else watch.periods[one.broke],
+            "probably since": "" if one.since is None else watch.periods[one.since],
         }
         for one in watch.scopes
     ]

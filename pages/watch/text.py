@@ -21,17 +21,6 @@ PREDICTOR = "New predictor (JSON)"
 NO_BASELINE = "Give the baseline's counts too, or bring a set on Your data first."
 TOO_LARGE = "{name} is larger than 4 MB; counts of a month are small: check the file."
 TOO_MANY = "There are {many} files; at most 520 are watched at once (ten years of weeks)."
-TABLE = {
-    "client": "where",
-    "verdict": "verdict",
-    "gap": "gap so far",
-    "low": "from",
-    "high": "to",
-    "eps": "allowed",
-    "people": "people",
-    "broke": "found in",
-    "since": "probably since",
-}
 
 
 def where(one: ScopeWatch) -> str:

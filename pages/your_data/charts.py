@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairfl_core._io.names import Target, figure_text, only_text
 from fairfl_core.evaluation.methods import ModelSetting
-from pages.shared.theme import GROUP_COLOURS, HERE
+from pages.shared.theme import GROUP_COLOURS, HERE, error_bars, laid_out
 from pages.your_data import text
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7f7f7f", "#9b5de5")
@@ -23,15 +23,7 @@ NAMED = 15  # clients whose names have room below the bars
 def people_bars(
     clients: Sequence[str], groups: Sequence[str], people: NDArray[np.float64], whom: str
 ) -> go.Figure:
-    """One bar a client, in parts by group.
-
-    Parameters
-    ----------
-    clients, groups : sequence of str
-    people : array of shape (clients, groups)
-    whom : str
-        What is counted: people, or noised counts.
-    """
+    """One bar a client, in parts by group; `whom` says what is counted: people, or noised counts."""
     figure = go.Figure()
     names = [figure_text(name, 20) for name in clients]
     for place, group in enumerate(groups):
@@ -47,17 +39,12 @@ def people_bars(
             hovertemplate="%{customdata}: %{y:,.0f}<extra>%{fullData.name}</extra>",
         )
     shown = [figure_text(name, 12) for name in clients] if len(clients) <= NAMED else []
-    return figure.update_layout(
+    return laid_out(
+        figure,
         barmode="stack",
-        margin={"l": 8, "r": 8, "t": 6, "b": 8},
         showlegend=False,  # the title has the key
-        xaxis={
-            "tickvals": np.arange(len(shown)),
-            "ticktext": shown,
-        },
-        yaxis={
-            "title": {"text": whom.lower()},
-        },
+        xaxis={"tickvals": np.arange(len(shown)), "ticktext": shown},
+        yaxis_title=whom.lower(),
     )
 
 
@@ -81,17 +68,12 @@ def model_frontiers(
             _add(figure, settings, which, COLOURS[turn], SIGNS[turn])
     line = {"color": HERE, "dash": "dash", "width": 1}
     figure.add_shape(type="line", x0=gap, x1=gap, yref="paper", y0=0, y1=1, line=line)
-    return figure.update_layout(
-        margin={"l": 10, "r": 10, "t": 10, "b": 10},
+    return laid_out(
+        figure,
         showlegend=True,
-        legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
-        xaxis={
-            "title": {"text": text.axis_gap(which)},
-            "rangemode": "tozero",
-        },
-        yaxis={
-            "title": {"text": text.AXIS_ACCURACY},
-        },
+        legend={"y": -0.2, "yanchor": "top"},
+        xaxis={"title": text.axis_gap(which), "rangemode": "tozero"},
+        yaxis_title=text.AXIS_ACCURACY,
     )
 
 
@@ -104,15 +86,7 @@ def _add(
     figure.add_scatter(
         x=[one.gap(which) for one in settings],
         y=accuracy,
-        error_y={
-            "type": "data",
-            "symmetric": False,
-            "array": limits[:, 1] - accuracy,
-            "arrayminus": accuracy - limits[:, 0],
-            "thickness": 1,
-            "width": 2,
-            "color": colour,
-        },
+        error_y=error_bars(accuracy, *limits.T, thickness=1, width=2, color=colour),
         mode="lines+markers",
         name=name,
         line={"color": colour, "width": 2},

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +19,7 @@ from pages.shared.catalogue import cached, catalogue
 from pages.shared.frame import frame
 from pages.shared.results import counts_of
 from pages.shared.view import View, changed
-from pages.shared.widgets import chart, error_boundary, lazy_expander, table_popover
+from pages.shared.widgets import chart, download, error_boundary, lazy, table_popover
 from pages.your_data import steps, text
 from pages.your_data.charts import model_frontiers, people_bars, people_key
 
@@ -135,19 +136,11 @@ def _details(view: View, held: own_data.Held) -> None:
     )
     intake = held.intake
     if intake.models:
-        with lazy_expander(text.MODELS_TITLE, "models", opened=True) as is_open:
-            if is_open:
-                with error_boundary(text.MODELS_PART):
-                    show_models(mine)
+        show = partial(show_models, mine)
+        lazy(st.expander, text.MODELS_TITLE, "expander-models", show, expanded=True)
     if intake.messages:
-        with lazy_expander(text.TRAVELLED, "messages") as is_open:
-            if is_open:
-                with error_boundary(text.TRAVELLED_PART):
-                    _travelled(intake)
-    with lazy_expander(text.APPLY, "apply") as is_open:
-        if is_open:
-            with error_boundary(text.APPLY_PART):
-                _apply(mine, intake)
+        lazy(st.expander, text.TRAVELLED, "expander-messages", lambda: _travelled(intake))
+    lazy(st.expander, text.APPLY, "expander-apply", lambda: _apply(mine, intake))
 
 
 def _travelled(intake: Intake) -> None:
@@ -155,14 +148,9 @@ def _travelled(intake: Intake) -> None:
     st.dataframe(messages_table(intake), hide_index=True, height=260, key="your-messages")
     predictor = intake.predictor
     if predictor is not None:
-        st.download_button(
-            text.RUN_PREDICTOR,
-            lambda: json.dumps(predictor.to_json()),
-            file_name="fairfl-federation-predictor.json",
-            mime="application/json",
-            key="your-run-predictor",
-            on_click="ignore",
-        )
+        file = partial(json.dumps, predictor.to_json())
+        name = "fairfl-federation-predictor.json"
+        download(text.RUN_PREDICTOR, file, name, "your-run-predictor")
 
 
 def messages_table(intake: Intake) -> pd.DataFrame:
@@ -181,25 +169,12 @@ def _apply(view: View, intake: Intake) -> None:
     command = text.predict_command(intake.roles, PREDICTOR, intake.experiment.folds)
     st.code(command, language=None, wrap_lines=True)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button(
-            text.PREDICTOR_FILE,
-            lambda: predictor_json(view),
-            file_name=PREDICTOR,
-            mime="application/json",
-            key="your-predictor",
-            on_click="ignore",
-        )
+        made = partial(predictor_json, view)
+        download(text.PREDICTOR_FILE, made, PREDICTOR, "your-predictor")
         if by_bins:
             st.caption(text.ONLY_THE_PACKAGE)
             return
-        st.download_button(
-            text.SCRIPT_FILE,
-            lambda: SCRIPT.read_bytes(),
-            file_name=SCRIPT.name,
-            mime="text/x-python",
-            key="your-script",
-            on_click="ignore",
-        )
+        download(text.SCRIPT_FILE, SCRIPT.read_bytes, SCRIPT.name, "your-script")
 
 
 LEVELS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
@@ -255,7 +230,6 @@ def show_models(view: View) -> None:
         key="your-models",
         spoken=text.reading(shown, which),
         table=lambda: settings_table(shown).round(5),
-        headings=text.HEADINGS,
         height=340,
     )
     st.caption(text.reading(shown, which))

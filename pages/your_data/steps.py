@@ -36,7 +36,7 @@ from fairfl_core.intake import (
 from pages.shared import own_data, state
 from pages.shared.catalogue import budget
 from pages.shared.codecs import one_of
-from pages.shared.widgets import log_refusal
+from pages.shared.widgets import download, log_refusal
 from pages.your_data import text
 
 KIND = state.Setting("bring", "table", one_of(tuple(text.KINDS)))
@@ -191,10 +191,7 @@ def _needed(*, is_table: bool) -> None:
         st.caption(text.EXAMPLES)
         with st.container(horizontal=True):
             for label, make, name in examples:
-                media = "text/csv" if is_table else "application/json"
-                st.download_button(
-                    label, make, file_name=name, mime=media, key=name, on_click="ignore"
-                )
+                download(label, make, name, name)
 
 
 def _as_json(counts: ClientCounts) -> str:

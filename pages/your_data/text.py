@@ -11,8 +11,8 @@ from fairfl_core.intake import Check, ColumnRoles
 
 TITLE = "#### Bring your model's predictions, then explore them"
 STEPS = ("**1 · File**", "**2 · Columns**", "**3 · Check**")
-# Parts of the page, as they are named where one fails.
-PICTURE, MODELS_PART, TRAVELLED_PART, APPLY_PART = "The picture", "Models", "The log", "Applying"
+# A part of the page, as it is named where it fails.
+PICTURE = "The picture"
 
 # -------------------------------------------------------------------- 1, the file
 KIND = "What do you bring?"
@@ -246,21 +246,6 @@ GAP, AT = "Gap", "Compare at a gap of at most"
 AXIS_ACCURACY = "accuracy on new people (%)"
 AS_IT_IS = "as it is"
 HOVER = "%{customdata[0]}<br>limit: %{customdata[1]}<br>gap %{x:.3f}, %{y:.1f} %<extra></extra>"
-HEADINGS = {
-    "model": "model",
-    "region": "region",
-    "epsilon": "limit of every gap",
-    "fitted": "made fair on (n)",
-    "unseen": "new people (n)",
-    "accuracy": "accuracy",
-    "accuracy_low": "95 % from",
-    "accuracy_high": "95 % to",
-    "gap_global": "gap, overall",
-    "gap_global_low": "gap 95 % from",
-    "gap_global_high": "gap 95 % to",
-    "gap_local_mean": "gap, mean client",
-    "gap_local_worst": "gap, worst client",
-}
 
 
 def gap_choice(which: str) -> str:

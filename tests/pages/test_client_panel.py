@@ -53,17 +53,17 @@ def test_its_compared_rates(of_middle, core):
     table = popover(app, "client-rates-table-open").dataframe[0].value
     for r, rate in enumerate(core.solutions[0].notion.rates):
         for a, group in enumerate(core.solutions[0].counts.groups):
-            named = table["rate"].str.contains(f"“{rate.answer}”", regex=False)
+            named = table["rate of"].str.contains(f"“{rate.answer}”", regex=False)
             row = table[named & (table["group"] == group)].iloc[0]
             if not np.any([e.people[at, a, r] for e in core.unseen]):
-                assert row["people"] == 0 and np.isnan(row["after"])
+                assert row["people"] == 0 and np.isnan(row["rate"])
                 continue
             expected = [
                 np.round(core.mean(lambda e, a=a, r=r: e.people[at, a, r])),
                 core.mean(lambda e, a=a, r=r: e.before.rates[at, a, r]),
                 core.mean(lambda e, a=a, r=r: e.rates[at, a, r]),
             ]
-            shown = [row["people"], row["before"], row["after"]]
+            shown = [row["people"], row["rate, before"], row["rate"]]
             np.testing.assert_allclose(shown, expected, atol=6e-5)
 
 

@@ -256,7 +256,7 @@ def test_every_notion_overall_and_why_not_all(opened):
     assert rates.base.sentence(None) in visible_text(app)
     shown = popover(app, "every-rate-table-open").dataframe[0].value
     clients = list(rates.table()["client"].dropna().unique())
-    assert len(shown) == len(rates.table()) and list(shown["where"].unique()) == [
+    assert len(shown) == len(rates.table()) and list(shown["client"].unique()) == [
         "overall",
         *clients,
     ]
@@ -272,6 +272,6 @@ def test_regions_are_compared_at_reached_gaps_when_asked(opened):
     row = table[(table["region"] == "simplex") & (table["limit"] == 0.04)].iloc[0]
     core = CoreNumbers.of(view_of(**ADULT, eps_global=0.04, eps_local=0.04))
     assert row["accuracy"] == pytest.approx(core.mean(lambda e: e.accuracy), abs=6e-5)
-    assert row["mean client's gap"] == pytest.approx(
+    assert row["gap, mean client"] == pytest.approx(
         core.mean(lambda e: e.gaps.local_mean), abs=6e-5
     )

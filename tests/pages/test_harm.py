@@ -6,7 +6,7 @@ import pytest
 from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.all_rates import all_rates_of
 from fairfl_core.evaluation.harm import effect_of, harm_of
-from pages.explore import text
+from pages.shared.text import heading
 from tests.pages.conftest import view_of
 from tests.pages.core_numbers import CoreNumbers
 from tests.pages.test_explore import popover
@@ -74,5 +74,5 @@ def test_every_rate_is_the_cores(opened, client):
     if client is not None:
         table = table[table["client"] == client]
     for name in ("n_before", "before", "before_low", "before_high", "n", "after", "after_low"):
-        mine, theirs = shown[text.EVERY_RATE_COLUMNS[name]], table[name]
+        mine, theirs = shown[heading(name)], table[name]
         np.testing.assert_allclose(mine.to_numpy(float), theirs.to_numpy(float), atol=6e-5)

@@ -26,7 +26,7 @@ LINK = "https://fairfl.example/compare?experiment=adult&own=doctorate%3D0.1"
 def test_explore_offers_each_file_once(opened):
     app = opened_all(opened("explore", experiment="adult", seed=0), "take")
     assert len(app.get("download_button")) == len(TAKE_ALONG)
-    names = [file for _, _, file, _ in TAKE_ALONG]
+    names = [file for _, _, file in TAKE_ALONG]
     assert len(set(names)) == len(names) and "fairfl-report.pdf" not in names  # Compare's
 
 

@@ -39,7 +39,7 @@ def test_the_picture_and_table_hold_the_cores_numbers(year):
         assert drawn["gap so far"] == one.gap.tolist() and drawn["allowed"] == [one.eps] * 2
         assert ("found" in drawn) == (one.broke is not None)
     assert table.gap.tolist() == [round(float(one.gap[-1]), 3) for one in year.scopes]
-    assert table.broke.tolist()[-1] == year.periods[year.broken[0].broke]
+    assert table["found in"].tolist()[-1] == year.periods[year.broken[0].broke]
 
 
 def test_solving_again_says_what_it_costs(opened, year):

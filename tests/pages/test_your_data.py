@@ -344,7 +344,7 @@ def test_one_probability_is_taken_and_told_in_the_command(opened, tmp_path):
 def test_counts_only_say_that_no_check_is_possible(opened):
     app = with_counts(opened, example_counts().items())
     assert "Look: No held-out check possible" in text_of(app).replace("**", "")
-    assert people_of(app)["n"].sum() == 2100
+    assert people_of(app)["people"].sum() == 2100
     explore(app)
 
 

@@ -72,7 +72,7 @@ def test_it_says_so(opened):
     output = text_of(app)
     assert "Cross-fitted: 400 people make the lottery" in output
     assert "one of 3 models" in output and "120 test people are scored by all of them" in output
-    assert people_of(app)["n"].sum() == 520
+    assert people_of(app)["people"].sum() == 520
     assert "--prediction said --fold fold --row-id id" in command_of(app)
     view = own_view(app.session_state["own-set"], region="kernel")
     made = json.loads(predictor_json(view))

@@ -119,88 +119,24 @@ def pdf_of(board: Board) -> bytes:
 
 # ------------------------------------------------------------------- the picture
 
-_WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 700, 210, 20, 24, 30
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")  # Okabe-Ito; shapes differ, too
-_INK, _GREY = "#1b2733", "#6b747d"
+# Okabe-Ito; shapes differ, too: circle, square, diamond, triangle.
+MARKS = (
+    ("#0072B2", "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"),
+    ("#E69F00", "M-4.5-4.5h9v9h-9z"),
+    ("#009E73", "M0-6 6 0 0 6-6 0z"),
+    ("#CC79A7", "M0-6 5.5 4.5h-11z"),
+)
 
 
 def svg_of(board: Board) -> str:
     """One row a group: a ring where it was, and a mark for every option."""
-    rows, span = board.found, _WIDTH - _LEFT - _RIGHT
-    shares = [share for row in rows for share in (row.before, *row.after)]
-    most = max([0.1, *shares])
+    most = max([0.1, *(share for row in board.found for share in (row.before, *row.after))])
     top = next(end for end in (0.1, 0.2, 0.4, 0.6, 0.8, 1.0) if most <= end + 1e-9)
-
-    def x(share: float) -> float:
-        return round(_LEFT + span * share / top, 2)
-
-    height = _TOP + _ROW * len(rows) + 40
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" '
-        f'aria-label="{escape(_spoken(board), quote=True)}" font-family="sans-serif" '
-        f'font-size="13" fill="{_INK}">',
-        *_legend(board),
-    ]
-    for tick in range(5):
-        at = x(top * tick / 4)
-        parts += [
-            f'<line x1="{at}" y1="{_TOP}" x2="{at}" y2="{height - 36}" stroke="#dfe4ea"/>',
-            f'<text x="{at}" y="{height - 22}" text-anchor="middle">{25 * top * tick:.0f}</text>',
-        ]
-    for place, row in enumerate(rows):
-        y = _TOP + _ROW * (place + 0.5)
-        ends = [row.before, *row.after]
-        parts += [
-            f'<text x="{_LEFT - 10}" y="{y + 4}" text-anchor="end">{_short(row.where)}</text>',
-            f'<line x1="{x(min(ends))}" y1="{y}" x2="{x(max(ends))}" y2="{y}" stroke="#c3cad2" '
-            'stroke-width="3"/>',
-            _ring(x(row.before), y),
-            *(
-                _mark(option, x(share), y + 4 * (option - (len(row.after) - 1) / 2))
-                for option, share in enumerate(row.after)
-            ),
-        ]
-    caption = f"found of those with “{_short(board.label)}”, %"
-    middle = _LEFT + span / 2
-    parts.append(f'<text x="{middle}" y="{height - 5}" text-anchor="middle">{caption}</text>')
-    return "".join(parts) + "</svg>"
-
-
-def _spoken(board: Board) -> str:
-    return (
-        f"How often {board.label} is found in the groups that lose most, before and by each option"
-    )
-
-
-def _legend(board: Board) -> list[str]:
-    parts = [_ring(_LEFT + 6, 12), f'<text x="{_LEFT + 17}" y="16">as it is</text>']
-    for option, column in enumerate(board.options):
-        at = _LEFT + 100 + 70 * option
-        parts += [
-            _mark(option, at, 12),
-            f'<text x="{at + 11}" y="16">{_short(column.name)}</text>',
-        ]
-    return parts
-
-
-def _ring(x: float, y: float) -> str:
-    return f'<circle cx="{x}" cy="{y}" r="5" fill="white" stroke="{_GREY}" stroke-width="2"/>'
-
-
-def _mark(option: int, x: float, y: float) -> str:
-    """A shape of its own for each option: circle, square, diamond, triangle."""
-    colour = f'class="option" data-x="{x}" fill="{COLOURS[option]}"'
-    corners = (
-        (),
-        ((-4.5, -4.5), (4.5, -4.5), (4.5, 4.5), (-4.5, 4.5)),
-        ((0, -6), (6, 0), (0, 6), (-6, 0)),
-        ((0, -6), (5.5, 4.5), (-5.5, 4.5)),
-    )[option]
-    if not corners:
-        return f'<circle {colour} cx="{x}" cy="{y}" r="5"/>'
-    points = " ".join(f"{round(x + dx, 2)},{y + dy}" for dx, dy in corners)
-    return f'<polygon {colour} points="{points}"/>'
-
-
-def _short(name: str) -> str:
-    return escape(name if len(name) <= 30 else name[:29] + "…")
+    values: dict[str, Any] = {
+        "board": board,
+        "top": top,
+        "marks": MARKS,
+        "x": lambda share: round(210 + 470 * share / top, 2),
+        "short": lambda name: name if len(name) <= 30 else name[:29] + "…",
+    }
+    return environment().get_template("found.svg").render(values)

@@ -13,6 +13,7 @@ Several models of an uploaded table are compared in the same way: each is made f
 program, fitted on the people set aside for it and judged on the others.
 """
 
+import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.files import APP_ROOT
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.experiments import Experiment
@@ -42,6 +44,10 @@ from fairfl_core.predictors.kinds import predictor_of
 from fairfl_core.predictors.predictor import People
 
 Floats = NDArray[np.float64]
+
+# Every number of the paper that is quoted, as printed, and what differs here.
+PAPER = tomllib.loads((APP_ROOT / "data/methods/paper.toml").read_text(encoding="utf-8"))
+GRID: tuple[float, ...] = tuple(PAPER["grid"])  # limits of its maps
 
 # The gaps methods can be compared at, and what they are in words.
 GAPS = {

@@ -10,6 +10,7 @@ import pandas as pd
 from fairfl_core._io.files import APP_ROOT
 from fairfl_core.data.method_answers import open_method
 from fairfl_core.evaluation.methods import (
+    GRID,
     Difference,
     MethodFrontier,
     MethodRow,
@@ -17,9 +18,6 @@ from fairfl_core.evaluation.methods import (
     frontier_of,
     method_rows,
     rows_of,
-)
-from fairfl_core.evaluation.paper import (
-    GRID,
 )
 from fairfl_core.lp.frontier import Frontier
 from pages.shared.catalogue import bundled, cached

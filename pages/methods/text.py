@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from fairfl_core._io import numbers as format
 from fairfl_core._io.names import Target, only_text, plain
-from fairfl_core.evaluation.paper import CHOICES, DIFFERENCES
+from fairfl_core.evaluation.methods import PAPER
 from fairfl_core.lp.frontier import Frontier
 from pages.methods.results import Compared, Line
 from pages.shared import text as shared
@@ -202,5 +202,5 @@ def differences(experiment: str) -> str:
     """What differs from the paper, and what was chosen where it is silent, as a list."""
     return "\n".join(
         f"- {only_text(one, Target.MARKDOWN)}"
-        for one in (*DIFFERENCES.get(experiment, ()), *CHOICES)
+        for one in (*PAPER["differences"].get(experiment, ()), *PAPER["choices"])
     )

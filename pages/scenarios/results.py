@@ -15,7 +15,7 @@ from fairfl_core.data.resample import (
 )
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.paper import GRID, SCENARIOS
+from fairfl_core.evaluation.methods import GRID, PAPER
 from fairfl_core.evaluation.study import Study, Summary, run_study, summarise
 from fairfl_core.lp.frontier import Frontier, frontier, mean_frontier
 from fairfl_core.lp.program import FairnessProgram
@@ -34,7 +34,7 @@ from pages.shared.results import (
 )
 from pages.shared.view import NO_LIMIT, START, View, read_view
 
-KINDS = dict(zip(("alike", "little", "far"), SCENARIOS, strict=True))  # to experiments
+KINDS = dict(zip(("alike", "little", "far"), PAPER["scenarios"], strict=True))  # to experiments
 MAP = (0.0, START["eps_global"], *GRID)  # the paper's limits, none at all, and where ours begin
 Floats = NDArray[np.float64]
 

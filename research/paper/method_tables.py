@@ -8,6 +8,7 @@ import numpy as np
 from fairfl_core.data.experiments import open as open_experiment
 from fairfl_core.data.method_answers import list_methods, open_method
 from fairfl_core.evaluation.methods import (
+    PAPER,
     MethodRow,
     difference,
     frontier_of,
@@ -15,17 +16,8 @@ from fairfl_core.evaluation.methods import (
     method_rows,
     rows_of,
 )
-from fairfl_core.evaluation.paper import (
-    CHANGES,
-    CHOICES,
-    FEDAVG,
-    TABLE_1,
-    TABLE_2,
-    TABLE_3,
-    Capabilities,
-    Row,
-)
 from research.paper.fcfl_released import released_table
+from research.paper.printed import FEDAVG, TABLE_2, Row
 
 __all__ = ["FRAMEWORKS", "RULE", "converged_rows", "method_tables", "shown_rows"]
 
@@ -54,12 +46,12 @@ def method_tables() -> str:
     if not known:
         return ""
     lines = [_HEAD, "Where the papers are silent, our choice:", ""]
-    lines += [*(f"- {choice}" for choice in CHOICES), ""]
+    lines += [*(f"- {choice}" for choice in PAPER["choices"]), ""]
     lines += [
         "What was mended in rivals since these tables were first made, and what it changed:",
         "",
     ]
-    lines += [*(f"- {change}" for change in CHANGES), "", *_table_1(known[0])]
+    lines += [*(f"- {change}" for change in PAPER["changes"]), "", *_table_1(known[0])]
     rows = {name: method_rows(name) for name in known}
     for name in known:
         lines += _table_2(name, rows[name])
@@ -103,30 +95,24 @@ def _table_1(experiment: str) -> list[str]:
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     shipped = list_methods(experiment)
-    for framework, printed in TABLE_1.items():
+    for framework, printed in PAPER["table_1"].items():
         method = FRAMEWORKS[framework]
         here = "not run"
         if method in shipped:
             found = open_method(experiment, method).manifest["capabilities"]
-            here = _in_words(
-                Capabilities(
-                    found["level"],
-                    found["multi_class"],
-                    tuple(found["notions"]),
-                    found["approach"],
-                )
-            )
-        ticks = " | ".join("✓" if n in printed.notions else "" for n in ("sp", "eop", "eo"))
-        labels = "any" if printed.multi_class else "two"
+            here = _in_words(found)
+        ticks = " | ".join("✓" if n in printed["notions"] else "" for n in ("sp", "eop", "eo"))
+        labels = "any" if printed["multi_class"] else "two"
         lines.append(
-            f"| {framework} | {printed.level} | {labels} | {ticks} | {printed.approach} | {here} |"
+            f"| {framework} | {printed['level']} | {labels} | {ticks} | {printed['approach']} "
+            f"| {here} |"
         )
     return [*lines, ""]
 
 
-def _in_words(found: Capabilities) -> str:
-    labels = "any number of labels" if found.multi_class else "two labels"
-    return f"{', '.join(found.notions)}; {labels}; {found.level}; {found.approach}"
+def _in_words(found: Mapping[str, Any]) -> str:
+    labels = "any number of labels" if found["multi_class"] else "two labels"
+    return f"{', '.join(found['notions'])}; {labels}; {found['level']}; {found['approach']}"
 
 
 def _table_2(experiment: str, rows: Sequence[MethodRow]) -> list[str]:
@@ -150,7 +136,7 @@ def _table_2(experiment: str, rows: Sequence[MethodRow]) -> list[str]:
 def _frameworks(experiment: str, others: Sequence[str]) -> Iterator[tuple[str, Row | None]]:
     """The paper's rows in its order, then what it names without figures, then what it does not."""
     yield from TABLE_2[experiment].items()
-    for framework in (*TABLE_1, *others):
+    for framework in (*PAPER["table_1"], *others):
         if framework not in TABLE_2[experiment]:
             yield framework, None
 
@@ -204,15 +190,18 @@ def _table_3(rows: Mapping[str, Sequence[MethodRow]]) -> list[str]:
         + " |",
         "| --- " * (1 + 4 * len(rows)) + "|",
     ]
-    for framework in (FEDAVG, *TABLE_1):
+    for framework in (FEDAVG, *PAPER["table_1"]):
         cells = [cell for name in rows for cell in _convergence(name, rows[name], framework)]
         lines.append(f"| {framework} | " + " | ".join(cells) + " |")
     return [*lines, ""]
 
 
 def _convergence(experiment: str, rows: Sequence[MethodRow], framework: str) -> list[str]:
-    printed = TABLE_3[experiment].get(framework)
-    beside = f"{printed.rounds_printed}, {printed.seconds:g}" if printed else ""
+    printed = PAPER["table_3"][experiment].get(framework)
+    beside = ""
+    if printed:
+        over = "over " if printed.get("more_than") else ""
+        beside = f"{over}{printed['rounds']:,}, {printed['seconds']:g}"
     mine = rows_of(rows, FRAMEWORKS[framework], open_experiment(experiment).notion)
     for row in converged_rows(mine, framework):
         return [

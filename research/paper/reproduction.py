@@ -9,19 +9,7 @@ from fairfl_core.data import experiments
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.paper import (
-    ASKED,
-    DIFFERENCES,
-    FEDAVG,
-    GRID,
-    LOSS_RATIO,
-    SCENARIOS,
-    TABLE_2,
-    TABLE_4,
-    TABLE_4_ASKED,
-    TABLE_4_FEDAVG,
-    Row,
-)
+from fairfl_core.evaluation.methods import GRID, PAPER
 from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.lp.frontier import frontier
 from fairfl_core.lp.program import FairnessProgram
@@ -31,6 +19,7 @@ from fairfl_core.privacy.noise_study import Runs, band, noise_study
 from research.held_out_curve import EPSILONS as CURVE
 from research.held_out_curve import Curve, held_out_curve
 from research.paper.method_tables import method_tables
+from research.paper.printed import FEDAVG, TABLE_2, TABLE_4, TABLE_4_ASKED, TABLE_4_FEDAVG, Row
 from research.paper.trend import trend_table
 
 __all__ = ["papers_experiments", "reproduction"]
@@ -55,7 +44,7 @@ def reproduction() -> str:
     """The whole document."""
     parts = [_HEAD, *(_experiment(experiments.open(name)) for name in papers_experiments())]
     shipped = experiments.list_experiments()
-    scenarios = [name for name in SCENARIOS if name in shipped]
+    scenarios = [name for name in PAPER["scenarios"] if name in shipped]
     if scenarios:
         parts.append(_scenarios([experiments.open(name) for name in scenarios]))
     parts.append(method_tables())
@@ -114,7 +103,7 @@ def _experiment(experiment: Experiment) -> str:
             lines.append(_row(FEDAVG, "", none, beside, lambda e: e.before))
             ours[FEDAVG] = none.over(lambda e: e.before.accuracy, unseen=True).mean
         for setting, framework in SETTINGS.items():
-            study = run_study(programs, unseen, *ASKED[framework])
+            study = run_study(programs, unseen, *PAPER["asked"][framework])
             beside = paper[framework] if paper and region == THE_PAPERS else None
             if beside:
                 ours[setting] = study.over(lambda e: e.accuracy, unseen=True).mean
@@ -122,12 +111,12 @@ def _experiment(experiment: Experiment) -> str:
         curves[region] = held_out_curve(programs, unseen)
     lines += ["", *_what_the_region_costs(curves)]
     lines.append("")
-    if experiment.name in LOSS_RATIO:
+    if experiment.name in PAPER["loss_ratio"]:
         lines += [_loss_ratio(experiment), ""]
     if paper:
         lines += [_distance(paper, ours), ""]
         lines += ["What differs from the paper's set-up, next to what it may explain:", ""]
-        lines += [f"- {difference}" for difference in DIFFERENCES[experiment.name]]
+        lines += [f"- {difference}" for difference in PAPER["differences"][experiment.name]]
         lines.append("")
     return "\n".join(lines)
 
@@ -169,7 +158,7 @@ def _loss_ratio(experiment: Experiment) -> str:
     return (
         f"Accuracy lost on validation when one limit goes from {GRID[-1]:g} to {GRID[0]:g} and the other stays at "
         f"{GRID[-1]:g} (simplex): {100 * local:.2f} points to the local, {100 * overall:.2f} to the global one; "
-        f"their ratio is {ratio} (paper {LOSS_RATIO[experiment.name]:g}, which does not say how it is taken)."
+        f"their ratio is {ratio} (paper {PAPER['loss_ratio'][experiment.name]:g}, which does not say how it is taken)."
     )
 
 
@@ -222,7 +211,7 @@ def _scenarios(shipped: list[Experiment]) -> str:
         maps[experiment.name] = own
         accuracy = np.mean(list(own.values()), axis=0)
         loss = (accuracy[-1, -1] - accuracy[0, 0]) / accuracy[-1, -1]
-        paper = SCENARIOS[experiment.name]
+        paper = PAPER["scenarios"][experiment.name]
         lines += [
             f"### {experiment.manifest['title']}",
             "",
@@ -234,9 +223,9 @@ def _scenarios(shipped: list[Experiment]) -> str:
             ),
             "",
             f"Both from .3 to .05 loses {loss:.1%} of the initial accuracy "
-            f"(paper {100 * paper.loss:.1f} %). "
+            f"(paper {100 * paper['loss']:.1f} %). "
             f"At eps_local .05, eps_global from .3 to .05: {accuracy[0, -1]:.3f} to "
-            f"{accuracy[0, 0]:.3f} (paper {paper.before} to {paper.after}).",
+            f"{accuracy[0, 0]:.3f} (paper {paper['before']} to {paper['after']}).",
             "",
         ]
     return "\n".join([*lines, *trend_table(maps)])

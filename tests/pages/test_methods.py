@@ -9,13 +9,13 @@ import pytest
 
 from fairfl_core.data import experiments
 from fairfl_core.evaluation.methods import (
+    GRID,
     MethodRow,
     difference,
     frontier_of,
     rows_of,
 )
 from fairfl_core.evaluation.methods import method_rows as rows_anew
-from fairfl_core.evaluation.paper import GRID
 from fairfl_core.lp.program import FairnessProgram
 from pages.methods import charts, text
 from pages.methods.results import (

@@ -11,7 +11,7 @@ from fairfl_core.data import experiments
 from fairfl_core.data.resample import redraw, redraw_people
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.evaluation.paper import GRID, SCENARIOS
+from fairfl_core.evaluation.methods import GRID, PAPER
 from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.kinds import predictor_of
@@ -70,8 +70,8 @@ def three():
 
 def test_under_each_map_stand_its_cost_its_worst_gap_and_the_cores_verdict(three):
     lines = [unmarked(line.value) for line in three.markdown if " points**, " in line.value]
-    assert len(lines) == len(SCENARIOS)
-    for line, name, kind in zip(lines, SCENARIOS, KINDS, strict=True):
+    assert len(lines) == len(PAPER["scenarios"])
+    for line, name, kind in zip(lines, PAPER["scenarios"], KINDS, strict=True):
         core = CoreNumbers.of(scenario(name))
         change = core.mean(lambda e: e.accuracy) - core.mean(lambda e: e.before.accuracy)
         worst = np.nanmax(core.mean(lambda e: e.gaps.local))
@@ -90,7 +90,7 @@ def test_three_maps_share_one_scale_and_show_the_programs_accuracy(three):
     }
     every = [accuracy(three, kind) for kind in KINDS]
     assert len(scales) == 1 and scales.pop()[1] == pytest.approx(np.max(every), abs=0.006)
-    for kind, shown, name in zip(KINDS, bars(three), SCENARIOS, strict=True):
+    for kind, shown, name in zip(KINDS, bars(three), PAPER["scenarios"], strict=True):
         splits = [experiments.open(name).counts(2, split) for split in experiments.SPLITS]
         solved = FairnessProgram(splits[0], "eo").solve(GRID[4], GRID[1]).accuracy
         cell = accuracy(three, kind)[MAP.index(GRID[1]), MAP.index(GRID[4])]
@@ -140,7 +140,7 @@ def test_the_chosen_scenarios_clients_and_who_is_in_them():
     rows = frame_with(app, text.N_HELD_OUT)
     people = [
         sum(experiments.open(name).counts(2, split).table for split in experiments.SPLITS)
-        for name in SCENARIOS
+        for name in PAPER["scenarios"]
     ]
     people = np.concatenate([one.sum(axis=(2, 3)) for one in people])
     np.testing.assert_array_equal(rows[text.N_HELD_OUT], people.sum(axis=1))

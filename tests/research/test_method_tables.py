@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from fairfl_core.evaluation.methods import method_experiments, method_rows, rows_of
-from fairfl_core.evaluation.paper import TABLE_1, TABLE_2, TABLE_3
+from fairfl_core.evaluation.methods import PAPER, method_experiments, method_rows, rows_of
 from research.paper.method_tables import FRAMEWORKS, method_tables
 from tests.research.test_reproduction import assert_same, section
 from tests.research.test_reproduction import rows_of as lines_of
@@ -19,12 +18,12 @@ def text():
 
 
 def test_every_framework_of_the_tables_has_rows(text):
-    for framework in TABLE_1:
+    for framework in PAPER["table_1"]:
         assert re.search(rf"^\| {re.escape(framework)} \|", text, re.M), framework
     table_2 = text.split("### Table 2: adult (sp)")[1].split("###")[0]
-    for framework in TABLE_2["adult"]:
+    for framework in PAPER["table_2"]["adult"]:
         assert f"| {framework} |" in table_2, framework
-    assert set(TABLE_3["adult"]) <= set(FRAMEWORKS)
+    assert set(PAPER["table_3"]["adult"]) <= set(FRAMEWORKS)
 
 
 def test_a_figure_of_table_2_is_the_rows_own(text):

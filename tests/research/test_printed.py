@@ -5,16 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from fairfl_core.evaluation.paper import (
-    ASKED,
-    FEDAVG,
-    SCENARIOS,
-    TABLE_2,
-    TABLE_3,
-    TABLE_4,
-    TABLE_4_FEDAVG,
-)
+from fairfl_core.evaluation.methods import PAPER
 from fairfl_core.training.scenarios import SCENARIOS as DRAWN
+from research.paper.printed import FEDAVG, TABLE_2, TABLE_4, TABLE_4_FEDAVG
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "paper"
 DATASETS = {"Adult": "adult", "PublicCoverage": "public_coverage", "HM10000": "ham10000"}
@@ -71,9 +64,9 @@ def test_table_3_is_the_papers(latex):
     ]
     assert len(columns) == len(rounds) - 1 == len(seconds) - 1 == 10
     for (dataset, framework), many, long in zip(columns, rounds[1:], seconds[1:], strict=True):
-        printed = TABLE_3[dataset][framework]
-        assert printed.rounds == float(re.search(NUMBER, many).group(1))
-        assert printed.seconds == float(re.search(NUMBER, long).group(1))
+        printed = PAPER["table_3"][dataset][framework]
+        assert printed["rounds"] == float(re.search(NUMBER, many).group(1))
+        assert printed["seconds"] == float(re.search(NUMBER, long).group(1))
 
 
 @at_hand
@@ -97,12 +90,12 @@ def test_table_4_is_the_papers(latex):
 @at_hand
 def test_what_the_paper_says_of_its_scenarios(latex):
     text = latex[latex.index("Impact of Data Heterogeneity") : latex.index("Privacy Protection")]
-    for scenario, printed in enumerate(SCENARIOS.values(), start=1):
-        assert f"{100 * printed.loss:.1f}\\%" in text
-        assert f"{printed.before} \\rightarrow {printed.after}" in text
-        assert f"[{', '.join(map(str, printed.shares))}]" in text
+    for scenario, printed in enumerate(PAPER["scenarios"].values(), start=1):
+        assert f"{100 * printed['loss']:.1f}\\%" in text
+        assert f"{printed['before']} \\rightarrow {printed['after']}" in text
+        assert f"[{', '.join(map(str, printed['shares']))}]" in text
         assert f"Scenario~{scenario}" in text
-    for eps_global, eps_local in ASKED.values():
+    for eps_global, eps_local in PAPER["asked"].values():
         assert f"(\\epsilon_0={eps_global:g}, \\epsilon_c={eps_local:g})" in latex.replace("$", "")
 
 
@@ -116,5 +109,5 @@ def test_fedavg_on_adult_is_printed_twice_and_differently():
 
 def test_we_draw_the_scenarios_that_the_paper_describes():
     assert {f"ham10000_{name}": shares for name, shares in DRAWN.items()} == {
-        name: printed.shares for name, printed in SCENARIOS.items()
+        name: tuple(printed["shares"]) for name, printed in PAPER["scenarios"].items()
     }

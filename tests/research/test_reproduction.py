@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairfl_core.data import experiments
-from fairfl_core.evaluation.paper import SCENARIOS
+from fairfl_core.evaluation.methods import PAPER
 from fairfl_core.lp.program import FairnessProgram
 from research.paper.reproduction import (
     _experiment,
@@ -76,14 +76,14 @@ def test_what_either_limit_costs_is_told_from_both_at_their_loosest():
 
 
 def test_the_scenarios_maps_stand_there_as_they_come_out_now():
-    made = _scenarios([experiments.open(name) for name in SCENARIOS])
+    made = _scenarios([experiments.open(name) for name in PAPER["scenarios"]])
     stands = section(made.splitlines()[0].removeprefix("## "))
     assert_same(rows_of(made), rows_of(stands))
     sentences = [
         [line for line in text.splitlines() if line.startswith("Both from .3 to .05")]
         for text in (made, stands)
     ]
-    assert len(sentences[0]) == len(SCENARIOS)
+    assert len(sentences[0]) == len(PAPER["scenarios"])
     for new, old in zip(*sentences, strict=True):
         assert numbers(new) == [(pytest.approx(v, abs=1.01 * u), u) for v, u in numbers(old)]
 

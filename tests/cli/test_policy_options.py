@@ -78,6 +78,12 @@ def test_a_collision_ends_with_three_and_what_would_do(counts_file):
         (["--utility", "profit"], "no utility"),
         (["--limit", "race:local"], "GROUPING:SCOPE:EPS"),
         (["--limit", "race:local:0.1"], "race"),
+        (["--precision", "l0:0.5"], "LABEL:SCOPE:RATE"),
+        (["--precision", "l0:here:0.5"], "choose local"),
+        (["--precision", "l0:local:2"], "between 0 and 1"),
+        (["--precision", "nobody:local:0.5"], "no label"),
+        (["--precision", "l0:local:0.5", "--precision", "l0:local:0.6"], "twice"),
+        (["--capacity-global", "-1"], "between 0 and 1"),
     ],
 )
 def test_a_policy_that_cannot_be_is_one_sentence(counts_file, options, sentence):

@@ -1,11 +1,20 @@
 """Count tables of every shape, with empty cells, tiny cells and bad models among them."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from fairfl_core.data.counts import ClientCounts
+from fairfl_core.data.grouping import Grouping
+from fairfl_core.lp.policy import Floor, GroupingLimit, Policy, Precision
+from fairfl_core.lp.utility import ACCURACY, BALANCED, Utility
 
+CROSSED = Grouping(("sex", "race"), (("m", "x"), ("m", "y"), ("f", "x"), ("f", "y")))
+POLICIES = ("nothing", "floors", "ratios", "shares", "groupings", "without_group", "all")
+SCOPES = ("global", "local")
+shares = st.integers(0, 1000).map(lambda share: share / 1000)
 epsilons = st.one_of(st.sampled_from([0.0, 1e-8, 0.01, 1.0]), st.floats(0, 0.6))
 
 
@@ -27,6 +36,55 @@ def notion_and_region(draw):
     notion = draw(st.sampled_from(["sp", "eop", "eo", "eo-full"]))
     region = "kernel" if notion == "eo-full" else draw(st.sampled_from(["simplex", "kernel"]))
     return notion, region
+
+
+@st.composite
+def questions(draw, kind):
+    """Counts, notion and region, both limits, and a policy that asks for such a kind of thing."""
+    crossed = kind in ("groupings", "all")
+    groups = (4, 4) if crossed else (2, 3)
+    counts = draw(count_tables(clients=(1, 3), groups=groups, labels=(2, 3)))
+    if crossed:
+        counts = replace(counts, grouping=CROSSED)
+    local = [draw(epsilons) for _ in counts.clients]
+    return counts, draw(notion_and_region()), draw(epsilons), local, draw(policies(counts, kind))
+
+
+@st.composite
+def policies(draw, counts, kind):
+    """Any mixture of what a kind has."""
+    labels, asked = counts.labels, {}
+
+    def some(made):
+        return tuple(one for one in made if draw(st.booleans()))
+
+    if kind in ("floors", "without_group", "all"):
+        rates, losses = (draw(st.lists(shares, min_size=3, max_size=3)) for _ in "12")
+        floors = [Floor(label, rate) for label, rate in zip(labels, rates, strict=False)]
+        floors += [Floor(label, keeps=loss) for label, loss in zip(labels, losses, strict=False)]
+        asked["floors"] = some(floors)
+    if kind in ("ratios", "all"):
+        ratios = st.one_of(st.none(), st.sampled_from([0.5, 0.8, 1.0]))
+        asked |= {"ratio_global": draw(ratios), "ratio_local": draw(ratios)}
+        gain = draw(hnp.arrays(int, (len(labels),) * 2, elements=st.integers(-20, 20)))
+        gain = gain + 45 * np.eye(len(labels), dtype=int)  # to be right is worth most
+        costs = Utility("gains", labels, tuple(map(tuple, gain.tolist())))
+        asked["utility"] = draw(st.sampled_from([ACCURACY, BALANCED, costs]))
+    if kind in ("shares", "all"):
+        rate, share = draw(st.sampled_from([0.3, 0.6, 0.8, 0.95])), draw(shares)
+        asked["precision"] = some(Precision(labels[-1], scope, rate) for scope in SCOPES)
+        asked |= {f"capacity_{scope}": draw(st.sampled_from([None, share])) for scope in SCOPES}
+    if crossed := counts.grouping:
+        limit = st.builds(
+            GroupingLimit,
+            st.sampled_from(["*".join(crossed.columns), *crossed.columns]),
+            st.sampled_from(SCOPES),
+            epsilons,
+        )
+        asked["limits"] = tuple(draw(st.lists(limit, min_size=1, max_size=3)))
+    if kind in ("without_group", "all"):
+        asked["without_group"] = kind == "without_group" or draw(st.booleans())
+    return Policy(**asked)
 
 
 def synthetic(clients, groups, labels, rows=400, seed=0):

@@ -13,7 +13,6 @@ from fairfl_core.lp.linear_program import LinearProgram
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.utility import BALANCED
-from tests.helpers.oracles import optimum
 from tests.helpers.scored import exact_program, scored_network, scored_people
 from tests.helpers.strategies import biased, count_tables, epsilons, notion_and_region
 
@@ -53,15 +52,6 @@ def test_apart_and_whole_are_worth_the_same(counts, chosen, policy, overall, loc
     bound = most.sum() - np.where(duals > 0, lower * duals, upper * duals).sum()
     tiny = min(overall, np.min(local)) < 1e-6 < max(overall, np.max(local))
     assert (bound - worth @ apart) * per_person <= (1e-8 if tiny else 1e-9) + 2 * hair
-
-
-@settings(max_examples=15)
-@given(pairs_of_groups, notion_and_region(), epsilons, epsilons)
-def test_and_equal_a_dense_program_written_from_the_definitions(counts, chosen, overall, local):
-    program = FairnessProgram(counts, *chosen)
-    _, ((apart, _), _) = both_ways(program, overall, local)
-    right = (program.linear_program.rules.correct * apart).sum() / counts.n
-    assert right == pytest.approx(optimum(counts, *chosen, overall, local), abs=1e-8)
 
 
 @settings(max_examples=20)

@@ -10,14 +10,10 @@ from hypothesis import strategies as st
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion, gaps
-from fairfl_core.lp.column_generation import by_scores
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.highs import FullSolver
-from fairfl_core.lp.linear_program import LinearProgram
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import counted, measured
-from fairfl_core.lp.rules import ScoreRules
 from fairfl_core.lp.utility import Utility
 from tests.helpers.peers import by_all_cuts, by_person, fairlearn, logofair
 from tests.helpers.scored import as_people, exact_program, scored_network, scored_people
@@ -220,22 +216,6 @@ def test_rules_say_what_they_do():
     assert all(three.rules.sentence(p, many.labels) for p in range(len(three.beta)))
 
 
-@pytest.mark.parametrize("notion", ["sp", "eop", "eo"])
-def test_corners_that_are_never_mixed_are_left_out_where_there_is_one_rate(notion):
-    people = scored_network(6, 2, 2, rows=600, seed=2)
-    program = exact_program(people, notion)
-    table, objective = program._rules.table, program._objective
-    few = len(program.linear_program.rules)
-    assert few == len(table) if notion == "eo" else few < len(table)
-    everything = LinearProgram.of(
-        program.constraints, table, objective.of(table), objective.tie_break(table)
-    )
-    for overall, local in ((0.0, 0.0), (0.0, 0.1), (0.02, 0.05), (1.0, 0.03)):
-        x, _ = FullSolver(everything).solve(overall, np.full(6, local))
-        right = (table.correct * x).sum() / len(people)
-        assert program.solve(overall, local).accuracy == pytest.approx(right, abs=1e-9)
-
-
 def test_a_bound_is_told_in_what_is_maximised():
     people = scored_network(2, 2, 2, rows=200)
     right = exact_program(people, "eo").solve(0.05, 0.05)
@@ -243,24 +223,3 @@ def test_a_bound_is_told_in_what_is_maximised():
     dear = Policy(utility=Utility.missing(people.labels, people.labels[1], 3.0))
     costs = exact_program(people, "eo", policy=dear).solve(0.05, 0.05)
     assert f" a utility of {costs.bound.upper:.4g} (" in costs.remarks()[0]
-
-
-def test_offsets_are_swept_to_their_best_place():
-    """No other offset of one label gives a cell more by what is measured."""
-    people = scored_network(2, 2, 3, rows=80, seed=3)
-    points = measured(people)
-    gain = np.random.default_rng(0).normal(0, 1, (2, 2, 3, 3))
-    found = by_scores(points, full=True, refine=True)(gain)
-    flat = gain.reshape(4, 3, 3)
-    value = np.einsum("pyk,pyk->p", flat, found.confusion)
-    for shift in np.linspace(-1, 1, 81):  # the last label was swept last: none is better
-        rules = found.scores
-        moved = ScoreRules.of_scores(
-            rules.client, rules.group, rules.weights, rules.b + shift * np.eye(3)[2]
-        )
-        answer = moved.answer(points.cell, points.scores, points.predicted)
-        worth = np.bincount(points.cell, flat[points.cell, people.label, answer], minlength=4)
-        assert (worth <= value + 1e-9).all()
-    trusted = by_scores(points, full=True)(gain)
-    assert not trusted.scores.b.any()  # what the gain says of scores says all
-    assert (value >= np.einsum("pyk,pyk->p", flat, trusted.confusion) - 1e-9).all()

@@ -24,12 +24,6 @@ def limits(clients=1):
     return np.r_[np.ones(clients), -np.inf], np.r_[np.ones(clients), 0.25 * clients]
 
 
-def test_a_small_optimum_by_hand():
-    values, duals = solver().solve()
-    np.testing.assert_allclose(values, [0, 0.25, 0.75], atol=1e-12)
-    np.testing.assert_allclose(duals, [2, -1], atol=1e-12)
-
-
 def test_a_solve_is_ended_where_its_time_is_over_and_the_next_is_right(monkeypatch):
     monkeypatch.setattr(highs, "_LARGE", 100)
     want = solver(200).solve()[0]

@@ -3,36 +3,10 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from fairfl_core.lp.hull import hull_rules, lower_chain
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, measured
 from tests.helpers.scored import scored_people
-
-coordinates = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=3, max_size=40)
-
-
-@given(st.lists(coordinates, min_size=1, max_size=4))
-def test_chains_are_the_lower_part_of_the_hull(parts):
-    part = np.repeat(np.arange(len(parts)), [len(points) for points in parts])
-    points = np.concatenate([np.array(points, float) for points in parts])
-    order = np.lexsort((points[:, 1], points[:, 0], part))
-    part, points = part[order], points[order]
-    chain = lower_chain(part, points[:, 0], points[:, 1])
-    for number in range(len(parts)):
-        mine, corners = points[part == number], points[chain[part[chain] == number]]
-        x, y = corners.T
-        inner = np.diff(x) > 0
-        assert (np.diff(np.diff(y)[inner] / np.diff(x)[inner]) > 0).all()  # it turns one way
-        low = np.interp(mine[:, 0], *_lowest(x, y))
-        assert (mine[:, 1] >= low - 1e-9).all()  # and nothing is below it
-        assert {tuple(one) for one in corners} <= {tuple(one) for one in mine}
-
-
-def _lowest(x, y):
-    """A chain ends at its highest last point: below it stands the lowest."""
-    at = np.unique(x)
-    return at, np.array([y[x == one].min() for one in at])
 
 
 def test_a_corner_below_others_stays_where_rounding_puts_it_beside_them():

@@ -1,115 +1,40 @@
-"""Floors, ratios and utilities: the program against a dense one, and what they promise."""
+"""Floors, ratios, groupings, shares and utilities, one by one: what each promises and refuses."""
 
-from itertools import combinations
+import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InfeasibleError, InputError
+from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.frontier import frontier
 from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.policy import Floor, Policy, parse_floor, parse_limit
+from fairfl_core.lp.policy import (
+    Floor,
+    GroupingLimit,
+    Policy,
+    Precision,
+    parse_floor,
+    parse_limit,
+)
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.lp.utility import ACCURACY, BALANCED, Utility
-from tests.helpers.oracles import EXACT, rates_of, rules_of, shares
+from fairfl_core.lp.utility import BALANCED, Utility
+from fairfl_core.predictors.load import predictor_of
+from tests.helpers.oracles import optimum
 from tests.helpers.scored import scored_network
-from tests.helpers.strategies import count_tables, epsilons, notion_and_region, synthetic
+from tests.helpers.strategies import (
+    CROSSED,
+    count_tables,
+    epsilons,
+    notion_and_region,
+    synthetic,
+)
 
-tables = count_tables(clients=(1, 3), groups=(2, 3), labels=(2, 3))
-
-
-@st.composite
-def policies(draw, counts, *, floors=True):
-    """Any mixture of floors, kept rates, ratios and a table of gains."""
-    labels, kinds = counts.labels, []
-    for label in labels if floors else ():
-        if draw(st.booleans()):
-            kinds.append(Floor(label, draw(st.floats(0, 1))))
-        if draw(st.booleans()):
-            kinds.append(Floor(label, keeps=draw(st.floats(0, 1))))
-    ratios = st.one_of(st.none(), st.sampled_from([0.5, 0.8, 1.0]))
-    gain = tuple(
-        tuple(draw(st.integers(-20, 20)) + 25.0 * (y == k) for k in range(len(labels)))
-        for y in range(len(labels))
-    )
-    assume(any(len(set(row)) > 1 for row in gain))  # a utility that is no utility is refused
-    utility = draw(st.sampled_from([ACCURACY, BALANCED, Utility("gains", labels, gain)]))
-    return Policy(tuple(kinds), draw(ratios), draw(ratios), utility=utility)
-
-
-def gain_of(policy, counts):
-    """U, from the definitions."""
-    size = len(counts.labels)
-    if policy.utility.labels:
-        return np.array(policy.utility.gain)
-    if policy.utility.name == "accuracy":
-        return np.eye(size)
-    people = counts.table.sum(axis=(0, 1, 3))
-    there = people > 0
-    return np.diag([people.sum() / n / there.sum() if n else 0.0 for n in people])
-
-
-def dense(counts, notion, region, eps_global, eps_local, policy):
-    """The best utility by a dense LP over lotteries of deterministic maps; None if there is none."""
-    table = np.asarray(counts.table, float)
-    clients, groups, labels, _ = table.shape
-    rules = rules_of(region, labels)
-    gain = gain_of(policy, counts)
-    shape = (clients, groups, len(rules))
-    worth = np.zeros(shape)
-    for c, a, p in np.ndindex(shape):
-        worth[c, a, p] = sum(
-            gain[y, rules[p][said]] * table[c, a, y, said]
-            for y in range(labels)
-            for said in range(labels)
-        )
-    rows, limits = [np.zeros(worth.size)], [0.0]  # a row that asks nothing, lest there be none
-
-    def at_most(row, limit):
-        rows.append(row.ravel())
-        limits.append(limit)
-
-    favourable = counts.labels.index(counts.favourable)
-    # One answer's share is 1 less the other's: gaps are the same, ratios not, so it is said whose.
-    of_favourable = notion == "sp" or (notion == "eo-full" and labels == 2)
-    for rate in rates_of(notion, labels, favourable):
-        hits, people = shares(table, rules, rate)
-        for scope in (None, *range(clients)):
-            weight = np.zeros((clients, groups))
-            for a in range(groups):
-                whom = people[:, a].sum() if scope is None else people[scope, a]
-                if whom > 0:
-                    weight[slice(None) if scope is None else scope, a] = 1 / whom
-            present = [a for a in range(groups) if weight[:, a].any()]
-            eps = eps_global if scope is None else eps_local[scope]
-            rho = policy.ratio_global if scope is None else policy.ratio_local
-            for a, b in combinations(present, 2):
-                one, other = np.zeros(shape), np.zeros(shape)
-                one[:, a] = weight[:, a, None] * hits[:, a]
-                other[:, b] = weight[:, b, None] * hits[:, b]
-                at_most(one - other, eps)
-                at_most(other - one, eps)
-                if rho is not None and (rate[1] == favourable or not of_favourable):
-                    at_most(rho * one - other, 0.0)
-                    at_most(rho * other - one, 0.0)
-    for floor in policy.floors:
-        y = counts.labels.index(floor.label)
-        hits, people = shares(table, rules, (y, y))
-        for c, a in np.ndindex(clients, groups):
-            if people[c, a] > 0:
-                row = np.zeros(shape)
-                row[c, a] = hits[c, a] / people[c, a]
-                own = table[c, a, y, y] / people[c, a]
-                at_most(-row, -(floor.rate if floor.keeps is None else own - floor.keeps))
-    mixing = np.kron(np.eye(clients * groups), np.ones(len(rules)))
-    found = linprog(
-        -worth.ravel(), rows, limits, mixing, np.ones(len(mixing)), method="highs", options=EXACT
-    )
-    return -found.fun / table.sum() if found.status == 0 else None
+BLIND = Policy(without_group=True)
 
 
 @pytest.mark.parametrize("favourable", ["no", "yes"])
@@ -118,122 +43,9 @@ def test_with_two_labels_a_ratio_of_all_errors_is_of_the_favourable_answer(favou
     counts = ClientCounts(table, ("here",), ("a", "b"), ("no", "yes"), favourable)
     policy = Policy(ratio_local=0.5, utility=BALANCED)
     found = FairnessProgram(counts, "eo-full", "kernel", policy=policy).solve(1.0, 1.0)
-    expected = dense(counts, "eo-full", "kernel", 1.0, [1.0], policy)
+    expected = optimum(counts, "eo-full", "kernel", 1.0, 1.0, policy)
     assert found.utility.value == pytest.approx(expected, abs=1e-9)
     assert expected == pytest.approx({"no": 0.625, "yes": 25 / 42}[favourable])
-
-
-@given(tables, notion_and_region(), st.data())
-def test_the_program_agrees_with_a_dense_one(counts, chosen, data):
-    policy = data.draw(policies(counts))
-    overall = data.draw(epsilons)
-    local = [data.draw(epsilons) for _ in counts.clients]
-    expected = dense(counts, *chosen, overall, local, policy)
-    program = FairnessProgram(counts, *chosen, policy=policy)
-    try:
-        found = program.solve(overall, local)
-    except InfeasibleError as error:
-        # What just fits, or just does not, is either to a solver with tolerances.
-        share = error.infeasible
-        assert expected is None or _nearly(share, policy, overall, local)
-        return
-    assert expected is not None
-    scale = max(1.0, np.abs(gain_of(policy, counts)).max())
-    assert found.utility.value == pytest.approx(expected, abs=1e-7 * scale)
-    _keeps_what_was_asked(found, policy)
-
-
-def _nearly(collision, policy, overall, local):
-    lowered = [
-        abs(collision.highest_floor[one.label] - one.rate)
-        for one in policy.floors
-        if one.keeps is None
-    ] + [
-        abs(collision.highest_keep[one.label] - one.keeps)
-        for one in policy.floors
-        if one.keeps is not None
-    ]
-    return max(lowered, default=0.0) < 1e-6
-
-
-def _keeps_what_was_asked(found, policy):
-    """Floors and ratios, computed from the lottery alone."""
-    table = np.asarray(found.counts.table, float)
-    confusion = np.einsum("cayj,cajk->cayk", table, found.rules.lottery(found.beta))
-    people = table.sum(axis=3)
-    for floor in policy.floors:
-        y = found.counts.labels.index(floor.label)
-        there = people[:, :, y] > 0
-        rate = confusion[:, :, y, y][there] / people[:, :, y][there]
-        own = table[:, :, y, y][there] / people[:, :, y][there]
-        least = floor.rate if floor.keeps is None else own - floor.keeps
-        assert (rate >= least - 1e-7).all()
-    for rho, scope in ((policy.ratio_global, True), (policy.ratio_local, False)):
-        if rho is None:
-            continue
-        answered, behind = found.notion.answered(confusion), found.notion.people(people)
-        if scope:
-            answered, behind = answered.sum(axis=0)[None], behind.sum(axis=0)[None]
-        for place, one in enumerate(found.notion.rates):
-            if one.label is None and one.answer != found.counts.favourable:
-                continue
-            for hits, n in zip(answered[..., place], behind[..., place], strict=True):
-                rate = hits[n > 0] / n[n > 0]
-                assert rate.size < 2 or rate.min() >= rho * rate.max() - 1e-7
-
-
-@given(tables, notion_and_region(), st.data())
-def test_asking_more_never_gives_more(counts, chosen, data):
-    policy = data.draw(policies(counts))
-    assume(policy.floors)
-    lower = Policy(
-        tuple(
-            Floor(one.label, one.rate / 2)
-            if one.keeps is None
-            else Floor(one.label, keeps=min(1.0, one.keeps + 0.2))
-            for one in policy.floors
-        ),
-        policy.ratio_global and policy.ratio_global / 2,
-        policy.ratio_local and policy.ratio_local / 2,
-        utility=policy.utility,
-    )
-    overall, local = data.draw(epsilons), data.draw(epsilons)
-    try:
-        strict = FairnessProgram(counts, *chosen, policy=policy).solve(overall, local)
-    except InfeasibleError:
-        return
-    lenient = FairnessProgram(counts, *chosen, policy=lower).solve(overall, local)
-    scale = max(1.0, np.abs(gain_of(policy, counts)).max())
-    assert lenient.utility.value >= strict.utility.value - 1e-7 * scale
-
-
-@given(tables, notion_and_region(), st.data())
-def test_the_order_of_clients_groups_and_labels_does_not_matter(counts, chosen, data):
-    policy = data.draw(policies(counts))
-    overall, local = data.draw(epsilons), data.draw(epsilons)
-    orders = [
-        data.draw(st.permutations(range(len(names))))
-        for names in (counts.clients, counts.groups, counts.labels)
-    ]
-    turned = ClientCounts(
-        counts.table[np.ix_(*orders, orders[2])],
-        *(
-            tuple(names[i] for i in order)
-            for names, order in zip(
-                (counts.clients, counts.groups, counts.labels), orders, strict=True
-            )
-        ),
-        counts.favourable,
-    )
-    values = []
-    for one in (counts, turned):
-        try:
-            values.append(FairnessProgram(one, *chosen, policy=policy).solve(overall, local))
-        except InfeasibleError:
-            values.append(None)
-    assume(None not in values)
-    scale = max(1.0, np.abs(gain_of(policy, counts)).max())
-    assert values[0].utility.value == pytest.approx(values[1].utility.value, abs=1e-7 * scale)
 
 
 def test_a_mistake_costs_one_and_a_missed_label_more():
@@ -241,7 +53,7 @@ def test_a_mistake_costs_one_and_a_missed_label_more():
     assert costs.gain == ((0, -1, -1), (-1, 0, -1), (-4, -4, 0))
 
 
-@given(tables, notion_and_region(), epsilons, epsilons)
+@given(count_tables(), notion_and_region(), epsilons, epsilons)
 def test_the_identity_is_accuracy_to_the_last_digit(counts, chosen, overall, local):
     identity = Utility("mine", counts.labels, tuple(map(tuple, np.eye(len(counts.labels)))))
     plain = FairnessProgram(counts, *chosen).solve(overall, local)
@@ -249,40 +61,6 @@ def test_the_identity_is_accuracy_to_the_last_digit(counts, chosen, overall, loc
     assert same.accuracy == pytest.approx(plain.accuracy, abs=1e-12)
     assert same.utility.value == pytest.approx(plain.accuracy, abs=1e-12)
     np.testing.assert_allclose(same.beta, plain.beta, atol=1e-12)
-
-
-@given(tables, notion_and_region(), st.data())
-def test_a_collision_says_what_would_do(counts, chosen, data):
-    policy = data.draw(policies(counts))
-    assume(policy.floors)
-    overall, local = data.draw(epsilons), data.draw(epsilons)
-    program = FairnessProgram(counts, *chosen, policy=policy)
-    try:
-        program.solve(overall, local)
-        return
-    except InfeasibleError as error:
-        collision = error.infeasible
-    assert collision.to_json()["status"] == "collision"
-    if collision.least_global is not None:  # together they do, and less of either does not
-        wider = (collision.least_global + 1e-6, collision.least_local + 1e-6)
-        program.solve(*(min(one, 1.0) for one in wider))
-        assert (collision.least_global, collision.least_local) != (overall, local)
-        if collision.least_local > local + 1e-4:
-            with pytest.raises(InfeasibleError):
-                program.solve(1.0, collision.least_local - 1e-4)
-        if collision.least_global > overall + 1e-4:
-            with pytest.raises(InfeasibleError):
-                program.solve(collision.least_global - 1e-4, collision.least_local)
-        assert collision.who
-    lowered = [
-        Floor(one.label, max(0.0, collision.highest_floor[one.label] - 1e-6))
-        if one.keeps is None
-        else Floor(one.label, keeps=min(1.0, collision.highest_keep[one.label] + 1e-6))
-        for one in policy.floors
-    ]
-    program.asking(Policy(tuple(lowered), policy.ratio_global, policy.ratio_local)).solve(
-        overall, local
-    )
 
 
 def test_levelling_down_is_forbidden_by_one_floor():
@@ -393,9 +171,22 @@ def test_it_is_said_in_json_and_read_back():
         limits=(parse_limit("race:local:0.05"), parse_limit("sex*race:global:0.1")),
         utility=Utility("costs", ("no", "yes"), ((0.0, -1.0), (-20.0, 0.0))),
         without_group=True,
+        precision=(Precision("a:b", "local", 0.5), Precision("a", "global", 0.25)),
+        capacity_global=0.3,
+        capacity_local=0.0,
     )
-    assert Policy.from_json(policy.to_json()) == policy
+    assert Policy.from_json(json.loads(json.dumps(policy.to_json()))) == policy
     assert Policy.from_json(None) == Policy() and Policy().to_json() == {}
+
+
+WRONG_GROUPINGS = (("age", "no column"), ("sex*sex", "twice"), ("", "no column"))
+
+
+def crossed(grouping):
+    """A program of crossed groups, with a limit on one grouping."""
+    counts = replace(synthetic(2, 4, 2), grouping=CROSSED)
+    limits = (GroupingLimit(grouping, "local", 0.1),)
+    return FairnessProgram(counts, policy=Policy(limits=limits))
 
 
 @pytest.mark.parametrize(
@@ -436,6 +227,19 @@ def test_it_is_said_in_json_and_read_back():
             ),
             "not for ratios",
         ),
+        (
+            lambda: FairnessProgram(
+                synthetic(2, 2, 2), guarantee=Guarantee(), policy=Policy(capacity_local=0.5)
+            ),
+            "precision or capacity",
+        ),
+        *((lambda name=name: crossed(name), says) for name, says in WRONG_GROUPINGS),
+        (
+            lambda: FairnessProgram(
+                synthetic(2, 4, 2), policy=Policy(limits=(parse_limit("age:local:0.1"),))
+            ),
+            "--group COLUMN,COLUMN",
+        ),
     ],
 )
 def test_what_cannot_be_asked_is_refused(make, sentence):
@@ -452,3 +256,111 @@ def test_a_collision_is_told_where_the_dual_simplex_ends_without_a_word():
     policy = Policy(floors=(Floor("y", keeps=0.0), Floor("z", keeps=0.125)))
     with pytest.raises(InfeasibleError):
         FairnessProgram(counts, "eo-full", "kernel", policy=policy).solve(0.0, 0.0)
+
+
+def test_fair_by_either_column_is_not_fair_by_the_crossing():
+    """Both columns equal on their own, the crossing apart: what crossing is for."""
+    table = np.zeros((1, 4, 2, 2), int)
+    for group, recognised in enumerate((90, 10, 10, 90)):
+        table[0, group] = [[100, 0], [100 - recognised, recognised]]
+    names = ("m · x", "m · y", "f · x", "f · y")
+    counts = ClientCounts(table, ("c",), names, ("no", "yes"), grouping=CROSSED)
+    alone = Policy(
+        limits=(GroupingLimit("sex", "local", 0.01), GroupingLimit("race", "local", 0.01))
+    )
+    found = FairnessProgram(counts, "eop", policy=alone).solve()
+    assert found.accuracy == pytest.approx(counts.model_accuracy)
+    assert found.gaps.local[0] == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_exact_region_keeps_shares_and_is_no_worse(seed):
+    people = scored_network(3, 2, 2, rows=300, seed=seed)
+    label = people.labels[1]
+    policy = Policy(precision=(Precision(label, "local", 0.75),), capacity_global=0.4)
+    exact = FairnessProgram(people, "eop", "exact", rates="labels", policy=policy).solve(0.05, 0.1)
+    simplex = FairnessProgram(people.counts, "eop", policy=policy).solve(0.05, 0.1)
+    assert exact.accuracy >= simplex.accuracy - 1e-6
+    answered = evaluate(predictor_of(exact), people).confusion.sum(axis=1)
+    assert answered[:, :, 1].sum() / answered.sum() <= 0.4 + 1e-6
+    precise = answered[:, 1, 1] - 0.75 * answered[:, :, 1].sum(axis=1)
+    assert (precise >= -1e-4 * answered.sum(axis=(1, 2))).all()
+
+
+def test_nothing_binds_where_nothing_is_asked_and_names_say_what_does():
+    counts = synthetic(3, 2, 2, rows=600, seed=1)
+    label = counts.favourable
+    free = FairnessProgram(counts, "eop").solve(0.1, 0.1)
+    wide = Policy(precision=(Precision(label, "global", 0.0),), capacity_local=1.0)
+    assert FairnessProgram(counts, "eop", policy=wide).solve(0.1, 0.1).accuracy == pytest.approx(
+        free.accuracy, abs=1e-9
+    )
+    tight = FairnessProgram(counts, "eop", policy=Policy(capacity_global=0.1)).solve(0.1, 0.1)
+    assert f"global: share answered “{label}”" in tight.binding
+
+
+def test_a_collision_with_confidence_says_what_would_do_here_too():
+    """Cuts of the overall margin, found column by column, are about shared weights."""
+    counts = synthetic(4, 2, 2, rows=4000, seed=1)
+    floors = tuple(Floor(label, 0.6) for label in counts.labels)
+    program = FairnessProgram(
+        counts,
+        "eo",
+        "kernel",
+        guarantee=Guarantee(0.9),
+        policy=replace(BLIND, floors=floors),
+    )
+    with pytest.raises(InfeasibleError) as error:
+        program.solve(0.01, 0.5)
+    found = error.value.infeasible
+    assert found.least_global > 0.01
+    program.solve(found.least_global + 1e-6, found.least_local + 1e-6)
+    with pytest.raises(InfeasibleError):
+        program.solve(found.least_global - 1e-4, found.least_local)
+
+
+@settings(max_examples=5)  # each solves cone programs
+@given(count_tables(clients=(1, 2), groups=(2, 2), labels=(2, 2)), notion_and_region(), st.data())
+def test_with_confidence_too_a_shared_lottery_is_one_of_the_others(counts, chosen, data):
+    guarantee = data.draw(st.sampled_from([Guarantee(0.8), Guarantee(0.8, "each", "proved")]))
+    limits = data.draw(epsilons), data.draw(epsilons)
+    knowing, blind = (
+        FairnessProgram(counts, *chosen, policy=policy, guarantee=guarantee).solve(*limits)
+        for policy in (Policy(), BLIND)
+    )
+    np.testing.assert_array_equal(blind.beta, np.broadcast_to(blind.beta[:, :1], blind.beta.shape))
+    if guarantee.proof == "measured":
+        assert blind.accuracy <= knowing.accuracy + 1e-7
+
+
+def test_a_cell_without_people_takes_the_clients_lottery():
+    """One block is empty in one group only: the model's answer there would tell the groups apart."""
+    table = np.zeros((2, 2, 2, 2), int)
+    table[0] = [[[40, 10], [20, 30]], [[0, 0], [0, 0]]]
+    table[1] = [[[30, 20], [10, 40]], [[60, 0], [40, 0]]]  # the model never says yes to one group
+    counts = ClientCounts(table, ("a", "b"), ("f", "m"), ("no", "yes"))
+    for region in ("simplex", "kernel"):
+        found = FairnessProgram(counts, "sp", region, policy=BLIND).solve(0.0, 0.0)
+        lottery = found.rules.lottery(found.beta)
+        np.testing.assert_array_equal(lottery[:, 0], lottery[:, 1])
+        assert found.gaps.overall <= 1e-7
+
+
+def test_a_block_that_nobody_of_the_client_falls_into_keeps_the_models_answer():
+    table = np.zeros((1, 2, 3, 3), int)
+    table[0, :, :, :2] = [[[30, 9], [8, 30], [5, 5]], [[10, 20], [20, 12], [9, 1]]]
+    counts = ClientCounts(table, ("a",), ("f", "m"), ("x", "y", "z"))
+    found = FairnessProgram(counts, "sp", "kernel", policy=BLIND).solve(0.0, 0.0)
+    assert (found.rules.lottery(found.beta)[0, :, 2] == [0, 0, 1]).all()
+
+
+def test_another_policy_turns_it_off_and_on_again():
+    counts = synthetic(3, 2, 2, rows=600, seed=2)
+    plain = FairnessProgram(counts, "eo")
+    blind = plain.asking(BLIND)
+    again = blind.asking(Policy())
+    solved = [one.solve(0.01, 0.02) for one in (plain, blind, again)]
+    assert solved[1].accuracy < solved[0].accuracy
+    np.testing.assert_array_equal(solved[0].beta, solved[2].beta)
+    fresh = FairnessProgram(counts, "eo", policy=BLIND).solve(0.01, 0.02)
+    np.testing.assert_array_equal(solved[1].beta, fresh.beta)

@@ -9,9 +9,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.predictors.kinds import ScorePredictor
-from tests.helpers.scored import as_people, exact_program, scored_network, scored_people
+from tests.helpers.scored import as_people, scored_network, scored_people
 
 
 def distorted(people, power=3.0):
@@ -81,40 +79,6 @@ def test_a_client_with_another_base_rate_is_shifted():
     for c in range(2):
         rows = other.client == c
         assert ready.scores[rows, 1].mean() == pytest.approx(other.label[rows].mean(), abs=0.01)
-
-
-def test_a_cell_with_nobody_does_no_harm():
-    people = as_people([0, 0, 1], [0, 1, 0], [0, 1, 1], np.array([[0.6, 0.4]] * 3), 2, 2)
-    calibration = Calibration.fit(people)
-    assert calibration.apply(people.client, people.group, people.scores).shape == (3, 2)
-
-
-def test_what_score_mode_promises_holds_once_recalibrated():
-    """The figure of the specification: miscalibrated scores promise what they do not keep."""
-    right = scored_network(2, 2, 2, rows=12_000, seed=6)
-    wrong = distorted(right)
-    rows = np.arange(len(wrong)) % 2 == 0
-
-    def some(people, chosen):
-        return as_people(
-            people.client[chosen],
-            people.group[chosen],
-            people.label[chosen],
-            people.scores[chosen],
-            2,
-            2,
-        )
-
-    fit, test = some(wrong, rows), some(wrong, ~rows)
-    identity = tuple((np.array([[0.0, 1.0], [0.0, 1.0]]),) * 2 for _ in range(2))
-    for calibration, kept in (
-        (Calibration(identity, np.zeros((2, 2))), False),
-        (Calibration.fit(fit), True),
-    ):
-        ready = fit.recalibrated(calibration)
-        solution = exact_program(ready, "eop", rates="scores").solve(0.01, 0.01)
-        delivered = evaluate(ScorePredictor.from_solution(solution), test)
-        assert (abs(solution.accuracy - delivered.accuracy) < 0.015) == kept
 
 
 def test_broken_maps_are_refused():

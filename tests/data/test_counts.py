@@ -149,12 +149,6 @@ def test_names_are_the_callers_own_not_repaired():
     assert set(found.labels) == {"nan", "inf"}
 
 
-def test_counts_cannot_be_changed_afterwards():
-    counts = synthetic(2, 2, 2)
-    with pytest.raises(ValueError, match="read-only"):
-        counts.table[0, 0, 0, 0] = 7
-
-
 def test_select_clients_gives_some_clients_in_the_order_asked():
     counts = synthetic(3, 2, 2)
     some = counts.select_clients(["c2", "c0"])

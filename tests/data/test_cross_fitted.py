@@ -127,15 +127,6 @@ def test_a_test_persons_scores_are_paired_over_folds(tmp_path, seeds):
         made.scores(1, "validation")
 
 
-def test_the_order_of_people_says_nothing(tmp_path, seeds):
-    first = saved(tmp_path, seeds).manifest["scores"]["sha256"]
-    renumbered = []
-    rename = np.random.default_rng(0).permutation(PEOPLE)
-    for models in seeds:
-        renumbered.append([replace(one, person=rename[one.person]) for one in models])
-    assert saved(tmp_path, renumbered[::-1]).manifest["scores"]["sha256"] == first
-
-
 def test_the_manifest_tells_the_protocol_and_what_is_expected_of_the_mixture(tmp_path, seeds):
     made = saved(tmp_path, seeds)
     manifest = made.manifest

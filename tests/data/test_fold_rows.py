@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from fairfl_core.data.columns import code_column
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import FoldedData, ScoredData
-from fairfl_core.data.splits import FIT, TEST, TRAINING, FoldRows, RowIds, code_splits
+from fairfl_core.data.splits import FIT, TEST, TRAINING, FoldRows, code_splits
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
@@ -77,26 +76,6 @@ def test_fitted_on_all_and_judged_by_the_mean_over_fold_models(region, seed):
     names = (fair.clients, fair.groups, fair.labels)
     expected = expected_confusion(table, chances, names)
     np.testing.assert_allclose(evaluate(fair, unseen).confusion, expected, atol=1e-12)
-
-
-def test_answers_alone_are_judged_as_answers_with_scores_are():
-    fit, test = parts(cross_fitted())
-    counts = ClientCounts.from_table(fit, prediction="said", **COLUMNS)
-    assert counts.folds == 3
-    fair = predictor_of(FairnessProgram(counts, "eo", "kernel").solve(0.02, 0.05))
-    by_scores, by_answers = (
-        evaluate(fair, FoldedData.from_table(test, **looks, **COLUMNS))
-        for looks in ({"scores": SCORES}, {"prediction": "said"})
-    )
-    np.testing.assert_array_equal(by_scores.confusion, by_answers.confusion)
-    np.testing.assert_array_equal(by_scores.squares, by_answers.squares)
-
-
-def test_a_person_may_have_several_rows_of_their_one_fold():
-    fit, _ = parts(cross_fitted())
-    twice = pd.concat([fit, fit.iloc[:40]])
-    counts = ClientCounts.from_table(twice, prediction="said", **COLUMNS)
-    assert (counts.n, counts.folds) == (280, 3)
 
 
 def test_counts_say_of_how_many_models_they_are(tmp_path):
@@ -219,20 +198,6 @@ def test_a_fold_column_needs_row_ids_and_columns_that_are_there():
         refused(call(table, row_id=None), "fold column", "--row-id")
         refused(call(table, fold="fould"), 'no column "fould"')
         refused(call(table, row_id="idd"), 'no column "idd"')
-
-
-@pytest.mark.parametrize(
-    "ids", [["a", "b", "a"], [1, 2, 1], [1.0, 2.0, 1.0], pd.to_datetime(["2020", "2021", "2020"])]
-)
-def test_ids_of_any_kind(ids):
-    coded = RowIds.of(pd.Series(ids), "id")
-    assert coded.codes.tolist() == [0, 1, 0]
-    assert coded.name(0) == coded.name(2) != coded.name(1)
-
-
-def test_nothing_among_the_values_of_a_coded_column_is_no_id():
-    ids = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 1]), pa.array(["a", None, "b"]))
-    assert RowIds.of(ids, "id").codes.tolist() == [0, -1, 2, -1]
 
 
 # -------------------------------------------------------------------- splits

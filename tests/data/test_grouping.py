@@ -10,13 +10,10 @@ from hypothesis import strategies as st
 
 from fairfl_core.data.columns import code_column
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.grouping import Grouping, cross, crossed_name, group_columns
-from fairfl_core.data.scored import FoldedData, ScoredData
+from fairfl_core.data.grouping import Grouping, cross, crossed_name
 from fairfl_core.errors import InputError
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
-from tests.helpers.cross_fitted import COLUMNS as FOLDED
-from tests.helpers.cross_fitted import SCORES, cross_fitted
 
 COLUMNS = {"client": "site", "label": "truth", "prediction": "said"}
 VALUE = st.one_of(
@@ -80,15 +77,6 @@ def test_every_combination_that_somebody_has_and_no_other(seed, rows):
     assert crossed.names == tuple(f"{race} · {sex}" for race, sex in seen)
     mine = [crossed.names[code] for code in crossed.codes]
     assert mine == [f"{r} · {s}" for r, s in zip(table["race"], table["sex"], strict=True)]
-
-
-def test_numbers_are_in_their_order_and_a_row_that_lacks_a_part_has_none():
-    age, sex = (
-        code_column(["10", "9", None, "9"], "age"),
-        code_column(["f", "f", "m", None], "sex"),
-    )
-    crossed = cross([age, sex], ["age", "sex"])
-    assert crossed.names == ("9 · f", "10 · f") and crossed.codes.tolist() == [1, 0, -1, -1]
 
 
 def test_counts_are_those_of_the_combinations():
@@ -171,11 +159,6 @@ def test_declared_groups_may_be_nobodys():
             ClientCounts.from_table(people(), group=["sex", "race"], groups=wrong, **COLUMNS)
 
 
-def test_an_option_names_columns():
-    assert group_columns("sex, race", ["sex", "race"]) == ["sex", "race"]
-    assert group_columns("sex, race", ["sex, race"]) == ["sex, race"]
-
-
 # -------------------------------------------------------------------- remembered
 
 
@@ -194,18 +177,6 @@ def test_it_is_remembered_wherever_counts_go(tmp_path):
     assert solution.counts.grouping == counts.grouping
     plain = ClientCounts.from_json({k: v for k, v in value.items() if k != "grouping"})
     assert plain.grouping is None and "grouping" not in plain.to_json()
-
-
-def test_people_with_scores_remember_it_too():
-    columns = {"client": "site", "group": ["sex", "race"], "label": "truth", "scores": SCORES}
-    scored = ScoredData.from_table(people(), **columns)
-    assert scored.counts.grouping.columns == ("sex", "race")
-    table = cross_fitted().assign(ward=lambda t: np.where(t["id"] < "p5", "x", "y"))
-    test = table[table["split"] == "test"]
-    folded = FoldedData.from_table(test, **FOLDED | {"group": ["sex", "ward"]}, scores=SCORES)
-    for counts in (folded.counts, folded.mean_counts):
-        assert counts.grouping.columns == ("sex", "ward")
-        assert counts.groups[0] == "man · x"
 
 
 WRONG = {

@@ -12,7 +12,6 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.weighting import NO_GROUP
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.fairness.intervals import gap_bounds, rate_bounds
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.kinds import predictor_of
 from tests.cli.running import run
@@ -81,24 +80,6 @@ def test_the_worst_gap_is_that_of_some_assignment(seed, notion):
     largest = np.max(found, axis=0)
     np.testing.assert_allclose(high, largest, atol=1e-12)
     assert (low <= np.min(found, axis=0) + 1e-12).all()
-
-
-@given(seed=st.integers(0, 10_000))
-def test_the_bounds_of_a_rate_contain_every_mixture(seed):
-    rng = np.random.default_rng(seed)
-    people_ = rng.integers(1, 5, 3).astype(float)
-    answered = people_ * rng.random(3)
-    chance, many = rng.random((3, 4)), rng.integers(0, 4, (3, 4)).astype(float)
-    low, high = rate_bounds(answered, people_, chance, many)
-    for _ in range(50):
-        part = many * rng.random(many.shape)
-        whole = people_ + part.sum(axis=1)
-        rate = np.divide(
-            answered + (part * chance).sum(axis=1), whole, where=whole > 0, out=low.copy()
-        )
-        assert (rate >= low - 1e-12)[whole > 0].all() and (rate <= high + 1e-12)[whole > 0].all()
-    least, most = gap_bounds(low[None, :, None], high[None, :, None])
-    assert np.isnan(most).all() or (least <= most).all()
 
 
 def test_a_verdict_counts_with_the_worst():

@@ -19,7 +19,7 @@ from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
 from tests.helpers.scored import scored_network
-from tests.helpers.strategies import count_tables, synthetic
+from tests.helpers.strategies import count_tables
 
 shares_of = st.lists(st.floats(0, 1), min_size=2, max_size=6)
 
@@ -52,14 +52,6 @@ def test_the_largest_size_is_possible_and_none_larger_is(counts, shares):
     total = int(counts.n)
     possible = [size for size in range(2, total + 1) if _possible(counts, shares, size)]
     assert most == max(possible, default=0)
-
-
-def test_drawing_everybody_gives_everybody():
-    counts = synthetic(2, 2, 3, rows=200)
-    people = counts.table.sum(axis=(0, 2, 3))
-    size = int(counts.n)
-    drawn = redraw(counts, [people[0] / size], size, seed=1)
-    np.testing.assert_array_equal(drawn.table[0], counts.table.sum(axis=0))
 
 
 def test_impossible_draws_say_what_is_there():

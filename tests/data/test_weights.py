@@ -1,7 +1,5 @@
 """Weighted people, against numbers that are computed row by row, and scipy's."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +14,6 @@ from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.kinds import predictor_of
 from tests.cli.running import run
 
-ACS = Path(__file__).parents[3] / "shared" / "datasets" / "acs_public_coverage.parquet"
 COLUMNS = {"client": "state", "group": "sex", "label": "covered", "prediction": "said"}
 
 
@@ -159,40 +156,6 @@ def test_what_takes_no_weights_says_so(tmp_path):
     counts.write(tmp_path / "c.json")
     ended = run("privatize", tmp_path / "c.json", "--epsilon", "1", "--out", tmp_path / "n.json")
     assert ended.code == 2 and "--weight" in ended.err
-
-
-@pytest.mark.skipif(not ACS.exists(), reason="no copy of ACS PublicCoverage beside the checkout")
-def test_weighted_public_coverage_is_what_rows_say():
-    """50 states; the extract has no person weights, so made ones stand for PWGTP."""
-    rows = pd.read_parquet(ACS, columns=["state", "RAC1P", "PUBCOV", "SCHL", "AGEP", "PINCP"])
-    rows = rows[rows["state"] != "PR"]
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {
-            "state": rows["state"].astype(str),
-            "sex": np.where(rows["RAC1P"] == 1, "f", "m"),  # as the oracle calls two groups
-            "covered": np.where(rows["PUBCOV"] == 1, "yes", "no"),
-            "said": np.where((rows["PINCP"] < 12_000) & (rows["SCHL"] < 19), "yes", "no"),
-            "weight": rng.integers(1, 400, len(rows)).astype(float),
-        }
-    ).reset_index(drop=True)
-    counts = ClientCounts.from_table(frame, **COLUMNS, weight="weight")
-    assert len(counts.clients) == 50
-    w = frame["weight"]
-    assert counts.n == pytest.approx(w.sum() ** 2 / (w**2).sum())
-    solution = FairnessProgram(counts, "eop").solve(0.01, 0.02)
-    assert solution.accuracy == pytest.approx(weighted_optimum(frame, 0.01, 0.02), abs=1e-7)
-    judged = evaluate(predictor_of(solution), counts).before
-    yes = frame[frame["covered"] == "yes"]
-    behind = yes.assign(hit=(yes["said"] == "yes") * yes["weight"], square=yes["weight"] ** 2)
-    cells = behind.groupby(["state", "sex"])[["hit", "weight", "square"]].sum()
-    rate = (cells["hit"] / cells["weight"]).to_numpy().reshape(50, 2, 1)
-    effective = (cells["weight"] ** 2 / cells["square"]).to_numpy().reshape(50, 2, 1)
-    np.testing.assert_allclose(judged.rates, rate, rtol=1e-9)
-    np.testing.assert_allclose(judged.local_interval, gap_interval(rate, effective), atol=1e-9)
-    pooled = cells.groupby("sex").sum()
-    high, low = (pooled["hit"] / pooled["weight"]).sort_values(ascending=False)
-    assert judged.gaps.overall == pytest.approx(high - low)
 
 
 @pytest.mark.parametrize("size", [1e-200, 1e-9, 1e12])

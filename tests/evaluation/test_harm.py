@@ -162,26 +162,6 @@ def test_closing_by_hand(before, after, raised, lowered, share, says):
     assert says in gap.sentence()
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "alarm", "collapse"),
-    [
-        (60, 0.56, False, False),
-        (60, 0.55, False, False),  # five points, and no more
-        (60, 0.549, True, False),
-        (8, 0.041, False, False),
-        (8, 0.039, True, True),  # under half of what it was
-        (80, 0.39, True, True),
-        (20, 0.22, False, False),
-    ],
-)
-def test_the_rule_of_an_alarm(before, after, alarm, collapse):
-    harm = harm_of([keeping(two_groups([before, 50]), [after, 0.5])])
-    assert len(harm.lost) == (2 if alarm else 0)  # in the one client, and of everyone
-    for one in harm.lost:
-        assert (one.group, one.label, one.collapse) == ("women", "l1", collapse)
-        assert f"{100 * after:.1f} % of women, was {before:.1f} % (n = 100" in one.sentence()
-
-
 @given(st.integers(0, 40), st.integers(0, 40))
 def test_the_sign_test_is_the_binomials(losing, gaining):
     both = losing + gaining
@@ -274,13 +254,6 @@ def test_runs_are_averaged_over_those_that_have_people():
     assert (men.before, men.after) == pytest.approx((0.25, 0.25))
     (gap,) = [one for one in harm.closed if one.client]
     assert (gap.before, gap.after) == pytest.approx((0.4, 0.1))  # of the only run that has one
-
-
-def test_one_person_is_never_beyond_chance():
-    for alarm in harm_of([keeping(two_groups([1, 1], people=1), [0.0, 0.0])]).alarms:
-        assert alarm.n <= 51 and not alarm.beyond_chance
-    lost = harm_of([keeping(two_groups([60, 60]), [0.3, 0.3])]).lost[0]
-    assert lost.beyond_chance and not replace(lost, n=1).beyond_chance
 
 
 def test_a_blind_lottery_is_no_alarm_where_the_model_was_blind_before():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fairfl_core.evaluation.alarms import BlindLottery, LostLabel, blindness
-from fairfl_core.evaluation.harm import ClientHarm, effect_of, harm_of
+from fairfl_core.evaluation.harm import effect_of, harm_of
 from tests.evaluation.test_harm import disaster
 
 
@@ -94,23 +94,4 @@ def test_two_groups_are_told_together_with_one_answer_or_with_two():
     assert blindness([women, other]) == (
         "almost whatever the model says, 99.0 % of women (n = 1,200) are answered “no” and "
         "95.1 % of men (n = 1,200) are answered “yes”: its answer counts for 2 and 5 in 100"
-    )
-
-
-def test_what_is_not_told_of_a_client_is_counted():
-    alarms_of = [one for one in harm_of(disaster().evaluations(unseen=True)).lost if one.client]
-    one, *_, last = sorted(alarms_of, key=lambda alarm: alarm.order)
-    for alarms, most, rest in (
-        ((one, last), 2, ""),
-        ((one, last), 1, " Recognition falls in 1 more group and label."),
-        ((one, last, last), 1, " Recognition falls in 2 more of its groups and labels."),
-    ):
-        harm = ClientHarm("clinic", alarms)
-        said = " ".join(f"{alarm.brief()}." for alarm in alarms[:most])
-        assert harm.describe(most) == said + rest
-        assert harm.sentence(most) == f"clinic: {said}{rest}"
-    before = ClientHarm(None, (blind(0.0), one, last)).sentence(1)
-    assert before == (
-        f"Overall: {blindness([blind(0.0)])}. {one.brief()}. Recognition falls in 1 more group "
-        "and label."
     )

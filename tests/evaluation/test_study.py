@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.evaluation.study import Spread, client_row, run_study
+from fairfl_core.evaluation.study import run_study
 from fairfl_core.lp.program import FairnessProgram
 from tests.helpers.strategies import synthetic
 
@@ -25,27 +25,6 @@ def test_a_study_is_its_seeds_solved_and_judged_one_by_one():
     assert accuracy.mean == pytest.approx(np.mean([o.held_out.accuracy for o in study.outcomes]))
     prices = np.mean([o.solution.price_local for o in study.outcomes], axis=0)
     np.testing.assert_allclose(study.price_local, prices)
-
-
-def test_without_unseen_people_there_is_nothing_held_out():
-    study = run_study([(0, FairnessProgram(synthetic(2, 2, 2)))], [None], 0.1, 0.1)
-    assert not study.has_held_out and study.evaluations(unseen=True) == []
-
-
-def test_a_client_without_a_gap_in_some_seed_is_averaged_over_the_others():
-    found = run_study(
-        [(s, FairnessProgram(synthetic(2, 2, 2, seed=s))) for s in (0, 1)], [None, None], 1.0, 1.0
-    )
-    values = {0: np.array([0.2, np.nan]), 1: np.array([np.nan, np.nan])}
-    order = iter((0, 1))
-    mean = found.client_mean(lambda _: values[next(order)], unseen=False)
-    assert mean[0] == 0.2 and np.isnan(mean[1])
-
-
-def test_the_spread_of_one_seed_is_none():
-    assert Spread(np.array([0.5])).deviation == 0.0
-    assert Spread(np.array([0.1, 0.3, np.nan])).mean == pytest.approx(0.2)
-    assert np.isnan(Spread(np.array([np.nan])).mean)
 
 
 def two_seeds():
@@ -80,11 +59,3 @@ def test_the_client_table_is_the_mean_of_the_evaluations(unseen):
     np.testing.assert_allclose(table["price"], prices, rtol=1e-12)
     worst = study.worst_client(unseen=unseen)
     assert table["gap"][worst] == table["gap"].max()
-
-
-def test_a_row_is_that_of_the_whole_table():
-    study = two_seeds()
-    table = study.client_table(unseen=True)
-    for place in range(3):
-        row = vars(client_row(study, place)) | {"worst_of": 1}
-        assert row == {name: table[name][place] for name in row if name in table} | {"worst_of": 1}

@@ -3,11 +3,9 @@
 import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.scored import ScoredData, unseen_people
 from fairfl_core.intake import (
     ColumnRoles,
     experiment_from_counts,
@@ -15,8 +13,6 @@ from fairfl_core.intake import (
     open_table,
 )
 from tests.data.test_grouping import COLUMNS, people
-from tests.helpers.cross_fitted import cross_fitted
-from tests.intake.test_folds import SCORED
 from tests.intake.test_intake import csv_of, refused
 
 ROLES = ColumnRoles("site", "sex", "truth", "said", crossed_with=("race",))
@@ -43,15 +39,6 @@ def test_names_alike_are_joined_before_they_are_crossed():
     table.loc[::2, "race"] = table["race"][::2].str.upper()
     assert len(taken(table).experiment.groups) == 10
     assert len(taken(table, join=True).experiment.groups) == 5
-
-
-def test_scores_and_folds_remember_it():
-    table = cross_fitted().assign(ward=lambda t: np.where(t["id"] < "p5", "x", "y"))
-    experiment = taken(table, replace(SCORED, crossed_with=("ward",))).experiment
-    assert experiment.groups == ("man · x", "man · y", "woman · x", "woman · y")
-    fit = ScoredData.from_experiment(experiment, 0, "fit")
-    for people_ in (fit, unseen_people(experiment, 0)):
-        assert people_.counts.grouping.columns == ("sex", "ward")
 
 
 def test_what_cannot_be_crossed():

@@ -54,7 +54,7 @@ def test_columns_are_guessed():
     assert (guessed.split, guessed.fold, guessed.row_id) == ("fold", "", "id")
 
 
-@settings(max_examples=15)  # the oracle goes row by row
+@settings(max_examples=5)  # the oracle goes row by row
 @given(seed=st.integers(0, 2**20), folds=st.integers(2, 4), clients=st.integers(1, 3))
 def test_the_lottery_is_made_on_all_and_judged_by_the_mean_over_models(seed, folds, clients):
     table = cross_fitted(120, 30, folds, clients, seed)
@@ -88,15 +88,6 @@ def test_people_of_a_fold_can_be_asked_for():
     assert len(everybody) == len(fit)
     refused(lambda: experiment.scores(0, "test"), "3 scores for each test person", "name a fold")
     refused(lambda: taken(table).experiment.scores(0, "fit"), "no score for each label")
-
-
-def test_votes_are_shares_of_the_votes():
-    table = cross_fitted().assign(score_no=lambda t: 3 * t["score_no"])
-    table["said"] = np.where(table["score_no"] >= table["score_yes"], "no", "yes")
-    found = taken(table, replace(SCORED, scores_are="votes"))
-    assert found.experiment.has_scores and "The scores are votes" in said(found)
-    mine, answers = (unseen_people(each.experiment, 0) for each in (found, taken(table)))
-    np.testing.assert_array_equal(mine.mean_counts.table, answers.mean_counts.table)
 
 
 def test_it_says_what_cross_fitting_is_and_what_it_would_gain():
@@ -161,7 +152,3 @@ def test_a_test_persons_rows_are_whole_and_of_folds_that_people_are_fitted_on():
 )
 def test_a_fold_says_nothing_alone(role, says):
     refused(lambda: taken(cross_fitted(), replace(ANSWERS, **{role: ""})), '"fold"', says)
-
-
-def test_no_column_is_two_things():
-    refused(lambda: taken(cross_fitted(), replace(ANSWERS, row_id="fold")), "two things")

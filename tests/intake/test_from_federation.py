@@ -6,7 +6,7 @@ import pytest
 
 from fairfl_core.errors import InputError
 from fairfl_core.intake import _sandbox as _sandbox
-from fairfl_core.intake import apart, experiment_from_counts
+from fairfl_core.intake import experiment_from_counts
 
 
 @pytest.fixture(scope="module")
@@ -71,14 +71,3 @@ def test_markup_in_a_log_stays_text(result):
     entry = dict(result["messages"][0], whom="<script>\u202e", purpose="a\nb\x00")
     first = opened(result | {"messages": [entry]}).messages[0]
     assert "\u202e" not in first.whom and first.purpose == "a b"
-
-
-def test_it_is_the_same_read_sandbox(result, monkeypatch):
-    monkeypatch.setattr(_sandbox, "LARGE", 0)
-    data = json.dumps(result).encode()
-    whole, there = apart(experiment_from_counts, [("result.json", data)]), opened(result)
-    assert whole.predictor.to_json() == there.predictor.to_json()
-    assert whole.messages == there.messages and whole.checks == there.checks
-    for split in ("validation", "test"):
-        output = [one.experiment.counts(0, split).to_json() for one in (whole, there)]
-        assert output[0] == output[1]

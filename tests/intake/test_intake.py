@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.study import run_study
 from fairfl_core.intake import (
     EXAMPLE,
     ColumnRoles,
@@ -30,7 +29,6 @@ from fairfl_core.intake import (
     labels_of,
     open_table,
 )
-from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
 from tests.cli.refusing import JARGON, TO_DO
 
@@ -169,18 +167,6 @@ def test_the_odd_person_of_each_client_makes_the_lottery(sizes, random):
     assert found.counts(0, "test").n_client.tolist() == [size // 2 for size in sizes]
 
 
-def test_halves_are_of_the_people_that_can_be_used():
-    frame = people(700).astype(str)
-    frame.loc[:200, "label"] = ""
-    frame.loc[150:300, "sex"] = " "
-    found = taken(frame).experiment
-    people_of = frame[(frame.label != "") & (frame.sex != " ")].groupby("site").size()
-    validation, test = found.counts(0, "validation").n_client, found.counts(0, "test").n_client
-    assert (validation + test).tolist() == people_of.tolist()
-    assert validation.tolist() == (-(-people_of // 2)).tolist()
-    assert {size % 2 for size in people_of} == {0, 1}
-
-
 def test_a_split_column_is_followed_and_training_rows_are_left_out():
     frame = people()
     frame["split"] = np.resize(["train", "Val", "TEST"], len(frame))
@@ -204,14 +190,6 @@ def test_a_split_column_is_followed_and_training_rows_are_left_out():
         lambda: taken(frame, ColumnRoles("site", "sex", "label", "answer", split="split")),
         'column "split" has no rows of "validation" (it holds "test")',
     )
-
-
-def test_it_is_an_experiment_that_can_be_solved():
-    experiment = taken(people(2000)).experiment
-    program = FairnessProgram(experiment.counts(0, "validation"), "eo")
-    study = run_study([(0, program)], [experiment.counts(0, "test")], 0.01, 0.05)
-    assert study.has_held_out
-    assert study.first.reached.gaps.overall <= 0.0101
 
 
 def test_scores_are_kept_for_the_exact_region_where_they_are_probabilities():
@@ -304,12 +282,6 @@ def test_more_than_ten_numbers_look_continuous_and_names_never_do(labels, look):
         assert (f"The label has {labels} different numbers" in said(found, look=True)) == look
     words = [f"grade {kind}" for kind in kinds]
     assert "looks continuous" not in said(taken(people(600).assign(label=words, answer=words)))
-
-
-def test_names_that_labels_and_answers_do_not_share_are_told_the_first_four_of_each():
-    frame = people().assign(answer=[f"grade {row % 6}" for row in range(len(people()))])
-    four = ", ".join(f'"grade {grade}"' for grade in range(4))
-    refused(lambda: taken(frame), f'the answers in "answer" ({four} and 2 more)')
 
 
 def test_class_order():

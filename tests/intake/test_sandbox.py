@@ -121,20 +121,6 @@ def test_what_cannot_be_afforded_does_not_begin(monkeypatch):
         apart(open_table, "file", b"x" * 20 * MEGABYTE)
 
 
-def test_small_files_are_read_here_and_compressed_ones_never(monkeypatch):
-    asked = []
-    monkeypatch.setattr(_sandbox, "_call_in_process", lambda *what: asked.append(what))
-
-    def name_of(name, data):
-        return name
-
-    assert apart(name_of, "small", bytes(_sandbox.LARGE - 1)) == "small" and not asked
-    apart(name_of, "large", bytes(_sandbox.LARGE))
-    apart(name_of, "packed", b"PAR1")
-    apart(name_of, "both", [("one", bytes(_sandbox.LARGE // 2)), ("other", bytes(2**18))])
-    assert [given[0] for _, _, _, given, _ in asked] == ["large", "packed", "both"]
-
-
 @POSIX
 def test_reading_ends_when_the_server_is_killed(tmp_path):
     """Even by SIGKILL: the reader is bound, and has nobody to answer."""
@@ -173,19 +159,3 @@ def is_running(pid):
         return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
     except OSError:
         return False
-
-
-def test_a_refusal_is_of_the_check_that_was_first():
-    def first():
-        raise InputError("one")
-
-    def second():
-        try:
-            first()
-        except InputError as error:
-            raise InputError("other") from error
-
-    with pytest.raises(InputError) as refusal:
-        second()
-    assert refused_by(refusal.value).endswith(".first")
-    assert refused_by(ValueError("never raised")) == "ValueError"

@@ -5,9 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fairfl_core.data.score_columns import as_probabilities, of_one_probability
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.errors import InputError
 from fairfl_core.intake import ColumnRoles, guess_roles, open_table
 from tests.intake.test_intake import csv_of, people, refused, said, taken
 
@@ -60,14 +58,6 @@ def test_answers_are_those_of_the_threshold(threshold, of):
         assert (scored.counts.table == by_answer.counts(0, split).table).all()
 
 
-def test_the_order_of_people_stays():
-    chance = np.linspace(0, 1, 101)
-    for threshold in (0.1, 0.5, 0.9):
-        scores = of_one_probability(chance, "b", ("a", "b"), threshold)
-        assert (np.diff(scores[:, 1]) >= 0).all() and scores[0, 1] == 0 and scores[-1, 1] == 1
-        assert ((scores[:, 1] > scores[:, 0]) == (chance >= threshold)).all()
-
-
 def test_logits_and_votes_are_said_to_be():
     frame = people(600)
     chance = frame["score_1"].clip(0.01, 0.99)
@@ -118,13 +108,3 @@ def test_nothing_is_guessed_where_nothing_fits():
     frame = people()[["id", "score_0"]].assign(note=[f"text {i}" for i in range(400)])
     roles = guess_roles(open_table("rows.csv", csv_of(frame)))
     assert (roles.client, roles.group, roles.label, roles.prediction) == ("", "", "", "")
-
-
-def test_an_unknown_kind_is_refused():
-    with pytest.raises(InputError, match="one of"):
-        as_probabilities(np.ones((2, 2)), "guesses")
-
-
-def test_numbers_of_which_only_some_are_whole_are_no_ids():
-    halves = people().assign(score_1=np.arange(400) / 2)
-    assert "The scores are logits" in said(taken(halves, replace(BOTH, scores_are="logits")))

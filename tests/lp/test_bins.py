@@ -12,11 +12,9 @@ from scipy.optimize import linprog
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.errors import InfeasibleError, InputError
 from fairfl_core.lp import bins as score_bins
-from fairfl_core.lp.bins import ScoreBins
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.lp.rate_estimates import counts_by
 from tests.helpers.oracles import EXACT
 from tests.helpers.scored import scored_network, scored_people
 from tests.helpers.strategies import epsilons
@@ -106,47 +104,6 @@ def test_regions_hold_each_other_without_the_group_too(people, notion, overall, 
     assert one_bin.solve(overall, local).accuracy == pytest.approx(
         kernel.solve(overall, local).accuracy, abs=1e-7
     )
-
-
-@given(people_of_two_labels, st.integers(1, 6))
-def test_bins_part_the_people_in_the_order_of_their_scores(people, bins):
-    found = ScoreBins.of(people, bins)
-    score = people.scores[:, 1]
-    place = found.places(people.client, people.predicted, score)
-    assert (place // bins == people.predicted).all()
-    assert found.there[people.client, place].all()
-    for c, said in np.ndindex(len(people.clients), 2):
-        mine = (people.client == c) & (people.predicted == said)
-        order = np.argsort(score[mine], kind="stable")
-        assert (np.diff(place[mine][order]) >= 0).all()
-        # People of one score stand together; without ties bins are of the same size.
-        if len(np.unique(score[mine])) == mine.sum() >= bins:
-            sizes = np.bincount(place[mine] - said * bins, minlength=bins)
-            assert sizes.max() - sizes.min() <= 1
-        edges = found.edges[c, said]
-        there = edges[np.isfinite(edges)]
-        assert (np.diff(there) > 0).all() and np.isinf(edges[len(there) :]).all()
-
-
-@given(people_of_two_labels, st.sampled_from(["labels", "scores", "shrunk"]))
-def test_bins_add_up_to_the_counts_of_any_rates(people, rates):
-    bins = ScoreBins.of(people)
-    table = bins.counted(people, rates)
-    by_answer = table.reshape(*table.shape[:3], 2, bins.bins).sum(axis=4)
-    np.testing.assert_allclose(by_answer, counts_by(people, rates).table, atol=1e-9)
-
-
-@pytest.mark.parametrize("rates", ["labels", "scores", "shrunk"])
-@pytest.mark.parametrize("groups", [2, 3])
-def test_every_choice_of_rates_keeps_its_limits(rates, groups):
-    people = scored_network(4, groups, 2, rows=600, seed=3)
-    program = FairnessProgram(people, "eo", "exact", rates=rates, policy=BLIND)
-    assert program.needs_scores and program.rates == rates
-    found = program.solve(0.02, 0.05)
-    assert found.gaps.overall <= 0.02 + 1e-7 and found.gaps.local_worst <= 0.05 + 1e-7
-    np.testing.assert_array_equal(found.beta[:, 0], found.beta[:, -1])
-    assert found.to_json()["policy"] == {"without_group": True}
-    assert found.to_json()["rates"] == rates
 
 
 @pytest.mark.parametrize("proof", ["measured", "proved"])

@@ -116,18 +116,3 @@ def test_what_is_kept_is_kept_where_nobody_was_counted(people, region, proof):
     else:
         chances = predictor.lottery[here, here, said]
     assert (chances[said == 1, 1] >= 0.9 - 1e-6).all()
-
-
-@pytest.mark.parametrize("proof", ["measured", "proved"])
-def test_a_floor_with_confidence_costs_more_in_the_exact_region_too(people, proof):
-    policy = Policy(floors=(Floor("l1", 0.5),))
-    plain = FairnessProgram(people, "eop", "exact", rates="labels", policy=policy).solve(1.0, 1.0)
-    sure = FairnessProgram(
-        people,
-        "eop",
-        "exact",
-        rates="labels",
-        guarantee=Guarantee(0.9, proof=proof),
-        policy=policy,
-    ).solve(1.0, 1.0)
-    assert sure.accuracy < plain.accuracy - 1e-4

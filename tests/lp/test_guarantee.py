@@ -99,7 +99,7 @@ def test_the_simplex_agrees_with_a_dense_program(counts, notion, guarantee, eps_
     assert ours.accuracy == pytest.approx(expected, abs=1e-7)
 
 
-@settings(max_examples=12)  # each draws many small cone programs
+@settings(max_examples=5)  # each solves many small cone programs
 @given(count_tables(), notion_and_region(), guarantees, epsilons, epsilons)
 def test_it_is_always_feasible_and_within_what_was_asked(
     counts, chosen, guarantee, overall, local
@@ -115,7 +115,7 @@ def test_it_is_always_feasible_and_within_what_was_asked(
     json.dumps(found.to_json(), allow_nan=False)
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(
     count_tables(groups=(2, 2), labels=(2, 2), clients=(1, 6)),
     st.sampled_from(["sp", "eop"]),
@@ -202,7 +202,7 @@ def test_the_proved_overall_margin_covers_rates_and_weights(counts, notion, over
         assert worst >= overall - 1e-5
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(count_tables(groups=(2, 3), labels=(2, 3)), notion_and_region(), epsilons, epsilons)
 def test_more_certainty_never_costs_less(counts, chosen, overall, local):
     asked = [None, *(Guarantee(c, s) for c, s in ((0.8, "each"), (0.95, "each"), (0.95, "all")))]
@@ -211,21 +211,6 @@ def test_more_certainty_never_costs_less(counts, chosen, overall, local):
         for one in asked
     ]
     assert (np.diff(accuracy) <= 1e-7).all()
-
-
-@pytest.mark.parametrize("proof", ["measured", "proved"])
-@pytest.mark.parametrize("notion", ["sp", "eop", "eo"])
-def test_larger_regions_are_never_worse(notion, proof):
-    people = scored_network(4, 2, 2, rows=800, seed=4)
-    guarantee = Guarantee(0.9, "each", proof)
-    simplex, kernel, exact = (
-        FairnessProgram(people, notion, region, guarantee=guarantee).solve(0.1, 0.15).accuracy
-        for region in ("simplex", "kernel", "exact")
-    )
-    if proof == "measured":  # a proof for more rules is wider
-        assert simplex <= kernel + 1e-7
-        assert simplex <= exact + 1e-7
-    assert max(simplex, kernel) < people.counts.model_accuracy
 
 
 def test_cells_without_people_go_to_constants():
@@ -272,7 +257,7 @@ def test_limits_hold_on_the_population_as_often_as_promised():
     which = Notion.of(notion, ("l0", "l1"), "l1")
     held = {"none": [], "each": [], "all": [], "proved": []}
     overall = {"none": [], "each": []}
-    for _ in range(20):
+    for _ in range(12):
         sample = drawn(chances, sizes, rng)
         for name, guarantee in (
             ("none", None),

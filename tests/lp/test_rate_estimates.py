@@ -1,7 +1,5 @@
 """Where rates come from."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,9 +9,8 @@ from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import run_study
-from fairfl_core.lp.column_generation import by_scores
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, counted, measured, shrink
+from fairfl_core.lp.rate_estimates import counted, shrink
 from fairfl_core.lp.regions import default_rates
 from tests.helpers.scored import scored_network, scored_people
 from tests.helpers.strategies import count_tables
@@ -37,46 +34,6 @@ def test_counts_from_scores_hold_everybody_by_what_the_model_said(people):
     found = counted(ready, "scores")
     np.testing.assert_allclose(found.table.sum(axis=2), people.counts.table.sum(axis=2))
     assert found.noisy and not counted(people, "labels").noisy
-
-
-def test_rates_from_right_scores_are_surer_than_counted_ones():
-    """Over many small samples the estimate by scores lies closer to the truth."""
-    whole = scored_network(1, 2, 2, rows=200_000, seed=4)
-    truth = whole.counts.table[0, :, 1, 1] / whole.counts.n_label[0, :, 1]
-    rng = np.random.default_rng(0)
-    errors = {"labels": [], "scores": []}
-    for _ in range(200):
-        rows = rng.choice(len(whole), 200)
-        client, group = np.zeros(200, int), whole.group[rows]
-        some = replace(
-            whole,
-            client=client,
-            group=group,
-            label=whole.label[rows],
-            scores=whole.scores[rows],
-            predicted=whole.predicted[rows],
-            calibration=Calibration(
-                tuple((np.array([[0.0, 1.0], [0.0, 1.0]]),) * 2 for _ in range(2)),
-                np.zeros((1, 2)),
-            ),
-        )
-        for rates, found in errors.items():
-            counts = counted(some, rates)
-            found.append(counts.table[0, :, 1, 1] / counts.n_label[0, :, 1] - truth)
-    assert np.std(errors["scores"]) < 0.8 * np.std(errors["labels"])
-    assert abs(np.mean(errors["scores"])) < 0.01
-
-
-def test_pricing_shrinks_rules_as_counts_are_shrunk():
-    """The model's own rule, priced as a rule of scores, has the shrunk table's confusion."""
-    people = scored_network(3, 2, 3, rows=300)
-    points = measured(people, "shrunk")
-    gain = np.broadcast_to(np.eye(3), (3, 2, 3, 3))
-    priced = by_scores(points, full=False)(gain)
-    np.testing.assert_allclose(
-        priced.confusion.reshape(points.counts.table.shape), points.counts.table, atol=1e-9
-    )
-    assert PSEUDO_ROWS == 100
 
 
 @pytest.mark.parametrize("region", ["simplex", "kernel", "exact"])

@@ -82,16 +82,6 @@ def test_evidence_has_a_mean_of_at_most_one_at_the_limit(rate, people):
     assert 0.5 < mean <= 1 + 1e-12
 
 
-def test_evidence_seldom_ever_exceeds_ten_while_rates_drift():
-    """Ville: with a chance of at most a tenth, over 40 months, at the limit in all of them."""
-    rng = np.random.default_rng(1)
-    n, limit, draws = 30, 0.1, 2000
-    rate = 0.45 + 0.3 * np.sin(np.arange(40))
-    low, high = (rng.binomial(n, p[:, None], (40, draws)) / n for p in (rate, rate + limit))
-    log_e, _ = evidence(high - low, np.full((40, draws), n / 2), np.full(draws, limit))
-    assert (np.exp(log_e).max(axis=0) >= 10).mean() <= 0.1
-
-
 def test_the_closed_form_is_the_integral_over_bets():
     """One month, one beginning: the mixture by numerical integration."""
     z, v = 7.0, 20.0

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
@@ -19,7 +17,7 @@ from fairfl_core.privacy.noise_study import (
     spending,
     without_noise,
 )
-from tests.helpers.strategies import count_tables, notion_and_region, synthetic
+from tests.helpers.strategies import synthetic
 
 ASKED = {"eps_global": 0.02, "eps_local": 0.05}
 
@@ -78,32 +76,6 @@ def test_budgets_studied_apart_and_joined_are_the_same_study():
         np.testing.assert_array_equal(mine.overall, other.overall)
 
 
-@given(count_tables(), notion_and_region(), st.sampled_from(NEIGHBOURS), st.integers(0, 99))
-def test_with_an_endless_budget_nothing_is_lost(counts, how, neighbours, seed):
-    plenty = spending("histogram", 1e4, neighbours)  # noise of scale 0.0002: no integer but 0
-    study = noise_study([(counts, None)], [plenty], *how, **ASKED, draws=2, seed=seed)
-    assert study.held_out is None
-    exact = FairnessProgram(counts, *how).solve(0.02, 0.05)
-    np.testing.assert_allclose(study.reached.accuracy, exact.accuracy, atol=1e-6)
-    assert study.failing(0) is None
-    for gap in (study.reached.overall, study.reached.local_worst):
-        assert not (gap > 0.05 + 1e-6).any()
-
-
-@given(count_tables(most=4), st.sampled_from(MECHANISMS), st.floats(0.01, 10), st.integers(0, 99))
-def test_figures_are_shares_whatever_the_noise(counts, name, budget, seed):
-    mechanism = spending(name, budget, "replace-one")
-    study = noise_study([(counts, counts)], [mechanism], "eo", **ASKED, draws=3, seed=seed)
-    assert study.spent == pytest.approx([budget])
-    for judged in (study.reached, study.held_out):
-        for figure in (judged.accuracy, judged.overall, judged.local, judged.local_worst):
-            there = figure[~np.isnan(figure)]
-            assert ((there >= -1e-9) & (there <= 1 + 1e-9)).all()
-    assert ((study.fails >= 0) & (study.fails <= 1)).all()
-    again = noise_study([(counts, counts)], [mechanism], "eo", **ASKED, draws=3, seed=seed)
-    np.testing.assert_array_equal(study.reached.local, again.reached.local)
-
-
 def test_noise_that_leaves_nothing_keeps_the_models_answers():
     one = ClientCounts([[[[1, 0], [0, 0]], [[0, 0], [0, 1]]]], ("a",), ("f", "m"), ("n", "y"))
     mechanism = spending("paper", 0.01, "replace-one")
@@ -112,18 +84,6 @@ def test_noise_that_leaves_nothing_keeps_the_models_answers():
     lost = [i for i, seed in enumerate(states) if not what_if(one, mechanism, seed=int(seed)).n]
     assert lost
     np.testing.assert_allclose(study.reached.accuracy[0, lost], 1.0)
-
-
-def test_the_client_that_fails_most_is_the_small_one():
-    table = synthetic(3, 2, 2, rows=4000).table.copy()
-    table[1] //= 80
-    counts = ClientCounts(table, ("a", "small", "b"), ("f", "m"), ("n", "y"))
-    study = noise_study(
-        [(counts, None)], [Mechanism(epsilon=0.5)], "eo", **ASKED, draws=20, seed=3
-    )
-    assert study.clients[study.failing(0)] == "small"
-    assert study.fails[0, 1] == (study.reached.local[0, :, 1] > 0.05 + 1e-6).mean()
-    assert study.n_client[1] == counts.n_client[1]
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)

@@ -3,7 +3,6 @@
 import json
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ import pytest
 
 from fairfl_core import ClientCounts, FairnessProgram, Predictor, evaluate, frontier
 from fairfl_core.evaluation.study import run_study, summarise
-from fairfl_core.explore import charts, figures
+from fairfl_core.explore import charts
 from tests.helpers.scored import scored_network
 
 EVIL = '<script>alert("x")</script>&amp;'
@@ -145,20 +144,6 @@ def test_maps_draw_what_the_page_draws():
     assert edges == bool(page["free"])
     mark = heat.data[-1]
     assert [mark.x[0], mark.y[0]] == page["here"] == [0, 1] and mark.name == "you are here"
-
-
-def test_figures_have_the_pages_colours():
-    style = (Path(figures.__file__).parent / "frontend" / "charts.css").read_text()
-    for colour in (figures.WAS, figures.NOW, figures.OVER, figures.EDGE, figures.ALLOWED):
-        assert colour in style, colour
-
-
-@pytest.mark.parametrize("region", ["simplex", "kernel", "exact"])
-def test_every_region_has_them(region):
-    solution = FairnessProgram(PEOPLE, "eop", region).solve(0.02, 0.05)
-    assert len(read(solution)) == 4 and len(solution.plot().data) >= 2
-    judged = evaluate(Predictor.from_solution(solution), PEOPLE)
-    assert len(read(judged)) == 4 and judged.metrics()["n"] == len(PEOPLE)
 
 
 def test_a_client_without_a_gap_is_shown_as_none():

@@ -22,7 +22,7 @@ from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.kinds import predictor_of
 from fairfl_core.report.board import board_of, recommended, worst_gap_is_smaller
-from fairfl_core.report.render import comparison_html, html_of, pdf_of, svg_of, typst_text
+from fairfl_core.report.render import comparison_html, html_of, pdf_of, typst_text
 from fairfl_core.report.review import Option, Review, parse_review, read_review, solve_option
 from fairfl_core.report.text import ROWS
 from tests.pages.reading import together
@@ -310,17 +310,6 @@ def test_no_statement_is_about_fewer_than_ten_people():
         )
     ]
     assert few and not {f"{a}, {c}" for c, a in few} & {row.where for row in board.found}
-
-
-def test_the_picture_has_every_option_at_its_place(board):
-    drawn = svg_of(board)
-    legend = len(board.options)
-    marks = [float(x) for x in re.findall(r'data-x="([\d.]+)"', drawn)][legend:]
-    shares = [share for row in board.found for share in row.after]
-    most = max(0.1, *shares, *(row.before for row in board.found))
-    top = next(end for end in (0.1, 0.2, 0.4, 0.6, 0.8, 1.0) if most <= end)
-    assert marks == pytest.approx([210 + 470 * share / top for share in shares], abs=0.01)
-    assert len(set(marks)) > 2
 
 
 def test_long_notes_and_many_clients_leave_page_one_one_page():

@@ -8,14 +8,14 @@ from scipy.optimize import linprog
 
 from fairfl_core.data.method_answers import list_methods, open_method
 from fairfl_core.errors import InputError
-from fairfl_core.training.method import LocalRound, Plan, Reply, Rows, State
+from fairfl_core.training.method import Plan, Reply, State
 from fairfl_core.training.methods import make_method, method_class
 from fairfl_core.training.training import prepare, train_prepared
 from research.trained.cell_weights import RULES, parity_gap
 from research.trained.equifl import shared_part
 from research.trained.fair_fate import fairness
 from research.trained.fairfed import shares_of_gap
-from research.trained.fcfl import FCFL, min_max_mix, pareto_mix, smooth_max_weights
+from research.trained.fcfl import FCFL, min_max_mix, pareto_mix
 from research.trained.fedfb import cell_errors
 from research.trained.gaps import NOTIONS, rates_of
 from research.trained.gradients import with_gradients
@@ -89,16 +89,6 @@ def test_with_fairness_on_it_differs_goes_on_and_is_the_same_each_time(
     )
     assert seen == [2, 3]
     assert np.array_equal(again.scores, whole.scores)
-
-
-def test_a_method_may_go_on_from_another_model(prepared, fedavg):
-    runs = []
-    trained(prepared, "fedavg", {}, rounds=1, on_progress=runs.append)
-    later = trained(prepared, "fedavg", {}, rounds=1, start=runs[-1].state.theta)
-    assert later.loss[0] < fedavg.loss[0]
-    other = replace(prepared.recipe, batch=32)
-    with pytest.raises(ValueError, match="differs in more than method"):
-        train_prepared(prepared, other)
 
 
 @pytest.mark.parametrize(
@@ -201,25 +191,6 @@ def test_reweighing_makes_group_and_label_independent(counts):
     assert cell_factors("sp", empty, 1)[0, 1] == 1
 
 
-@pytest.mark.parametrize("scope", ["local", "global"])
-def test_reweighing_looks_at_the_clients_own_rows_or_at_everybodys(scope):
-    counts = np.array([[[40, 10], [20, 30]], [[5, 45], [25, 25]], [[9, 1], [2, 8]]])
-    cells = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
-    rows, ones = np.arange(4, dtype=np.int32), np.ones(4, np.float32)
-    nobody = Rows(*(np.zeros(0, np.int32) for _ in range(3)))
-    local = LocalRound(rows, *cells, 1, 0, ones, 0, nobody, {}, Plan(counts, 1, ((1, 2), (2,))))
-
-    class Trainer:
-        def epoch(self, theta, rows, weight, seed):
-            self.weight = weight
-            return theta
-
-    trainer = Trainer()
-    make_method("reweighing", {"scope": scope}).client(State(np.zeros(4, "f4")), local, trainer)
-    seen = counts[1] if scope == "local" else counts.sum(axis=0)
-    assert trainer.weight == pytest.approx(cell_factors("sp", seen, 1).ravel())
-
-
 def test_fcfls_closed_form_is_its_linear_program():
     rng = np.random.default_rng(0)
     for _ in range(200):
@@ -244,10 +215,6 @@ def test_fcfls_pareto_step_lets_no_objective_rise():
         alpha = pareto_mix(rows, rows[:3].mean(axis=0))
         assert alpha.sum() == pytest.approx(1)
         assert (rows @ (alpha @ rows) >= -1e-9).all()
-
-
-def test_a_cold_smooth_maximum_is_the_maximum():
-    assert smooth_max_weights(np.array([1.0, 3.0, 2.0]), 1e-3) == pytest.approx([0, 1, 0])
 
 
 def test_fcfl_of_one_client_is_gradient_descent():

@@ -12,7 +12,7 @@ from research.trained.gaps import Penalty, gaps_of
 from research.trained.gradients import LinearGradients
 from research.trained.tensorflow_gradients import TensorFlowGradients
 from tests.training.test_models import shaped
-from tests.training.tiny import RECIPE, pictures
+from tests.training.tiny import RECIPE
 
 LINEAR = replace(RECIPE, model="linear", learning_rate=0.05)
 
@@ -34,14 +34,6 @@ def cells(federation, rows):
 def gaps_for(federation, rows, notion):
     group, label = cells(federation, rows)
     return gaps_of(notion, group, label, groups=2, labels=3, favourable=2)
-
-
-def test_a_penalty_of_no_strength_changes_nothing(federation, trainer):
-    theta, rows = trainer.model.initial(0), federation.client_rows(TRAINING)[2]
-    ones = np.ones(len(rows), np.float32)
-    none = Penalty(gaps_for(federation, rows, "eo"), strength=0.0, momentum=0.9)
-    free = trainer.penalised_epoch(theta, rows, ones, 0, none)
-    assert np.allclose(free, trainer.epoch(theta, rows, ones, 0), atol=1e-6)
 
 
 @pytest.mark.parametrize("notion", ["eop", "eo"])
@@ -204,19 +196,6 @@ def test_the_gradient_of_a_gap_is_that_of_finite_differences(
             continue
         assert values[place] == pytest.approx(gap_of(theta, place), abs=2e-6)
         check_slopes(lambda theta, p=place: gap_of(theta, p), theta, gradients[place])
-
-
-def test_pictures_know_every_step(recipe):
-    recipe = replace(recipe, model="cnn", augment=True, batch=32)
-    federation = federate(pictures(), recipe, seed=0)
-    trainer = TensorFlowGradients(federation, recipe)
-    theta, rows = trainer.model.initial(0), federation.client_rows(TRAINING)[2]
-    ones, gaps = np.ones(len(rows), np.float32), gaps_for(federation, rows, "sp")
-    trained = trainer.penalised_epoch(theta, rows, ones, 1, Penalty(gaps, 1.0, 0.9))
-    assert np.isfinite(trained).all()
-    assert not np.array_equal(trained, theta)
-    assert np.isfinite(trainer.loss_gradient(theta, rows, ones)[1]).all()
-    assert np.isfinite(trainer.gap_gradient(theta, rows, gaps)[1]).all()
 
 
 # -------------------------------------------------------------------- the linear model in numpy

@@ -42,12 +42,3 @@ def test_squares_are_pooled_not_roots():
     assert low * abs(low) == pytest.approx(squares.mean() - 2 * error)
     assert high * abs(high) == pytest.approx(squares.mean() + 2 * error)
     assert low < middle < high
-
-
-def test_one_seed_has_no_limits():
-    program = FairnessProgram(network(0), "eop", "simplex")
-    study = run_study([(0, program)], [network(20)], 0.01, 0.01)
-    middle, low, high = pooled_debiased(study)
-    judged = study.evaluations(unseen=True)[0]
-    assert middle == pytest.approx(judged.debiased(judged.larger_half).gap)
-    assert np.isnan(low) and np.isnan(high)

@@ -37,12 +37,6 @@ def test_joined_is_what_all_at_once_would_be(tmp_path, made):
     assert len(list((tmp_path / "a" / "tiny").glob("*.parquet"))) == 1
 
 
-def test_a_switch_an_older_manifest_lacks_is_off(tmp_path):
-    older = paper_split(tmp_path / "a" / "tiny", [0], training={"rounds": 5})
-    newer = paper_split(tmp_path / "b" / "tiny", [1], training={"rounds": 5, "fast": False})
-    assert join_experiments(tmp_path / "c" / "tiny", [older, newer]).seeds == (0, 1)
-
-
 @pytest.mark.parametrize(
     ("seeds", "changes", "says"),
     [
@@ -69,12 +63,3 @@ def test_from_a_shell(tmp_path):
     assert f"{manifest['scores']['rows']:,} scores of 2 seeds" in said
     assert f"on test {accuracy['mean']:.1%} (spread {accuracy['spread']:.1%})" in said
     assert run("join", folders[0], "--out", tmp_path / "c").code == 2
-
-
-def test_versions_are_those_of_the_last_part(tmp_path):
-    parts = [
-        paper_split(tmp_path / name / "tiny", [seed], versions={"numpy": name})
-        for seed, name in enumerate(("1.26", "2.0", "2.4"))
-    ]
-    joined = join_experiments(tmp_path / "all" / "tiny", parts)
-    assert joined.manifest["versions"] == {"numpy": "2.4"}

@@ -48,11 +48,10 @@ def assert_same(made, stands):
             assert value == pytest.approx(stood, abs=1.01 * unit), new
 
 
-@pytest.mark.parametrize("name", ["adult", "public_coverage"])
-def test_an_experiment_stands_in_the_document_as_it_comes_out_now(name):
+def test_an_experiment_stands_in_the_document_as_it_comes_out_now():
     """Made again and compared: a document typed by hand, or an old one, would differ."""
-    made = rows_of(_experiment(experiments.open(name)))
-    assert_same(made[2:], rows_of(section(f"{name}: "))[2:])
+    made = rows_of(_experiment(experiments.open("adult")))
+    assert_same(made[2:], rows_of(section("adult: "))[2:])
 
 
 def test_what_either_limit_costs_stands_there_as_it_comes_out_now():

@@ -10,28 +10,14 @@ from typer.testing import CliRunner
 from fairfl_core.data.method_answers import list_methods, open_method
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.methods import method_rows
-from fairfl_core.training.methods import METHODS, make_method
+from fairfl_core.training.methods import METHODS
 from research.__main__ import app
 from research.shipping import asdict_of, converged, ship_fedavg, ship_method
-from research.sweep import Kept, Sweeper, Trial, choose
+from research.sweep import Sweeper, Trial, choose
 from research.sweeps import TRIALS, Sweep, sweep_of
 from tests.training.tiny import RECIPE, as_adult
 
 TRAINED = [name for name, target in METHODS.items() if target.startswith("research.")]
-
-
-@pytest.mark.parametrize("method", TRAINED)
-@pytest.mark.parametrize("experiment", ["adult", "public_coverage"])
-@pytest.mark.parametrize("notion", ["sp", "eop"])
-def test_every_method_has_as_many_trials_and_a_knob_of_six_values(method, experiment, notion):
-    sweep = sweep_of(method, experiment, notion)
-    assert len(sweep.trials) == len({str(trial) for trial in sweep.trials}) == TRIALS
-    for trial in (*sweep.trials, sweep.paper):
-        make_method(method, {"notion": notion, **trial})
-    for trial in sweep.trials:
-        swept = sweep.swept(trial)
-        assert len({setting[sweep.knob] for setting in swept.values()}) >= 6
-        assert all(name.startswith(f"{notion} ") for name in swept)
 
 
 @pytest.mark.parametrize("experiment", ["adult", "public_coverage"])
@@ -50,22 +36,6 @@ def test_what_is_shipped_was_swept_as_it_is_declared(method, experiment):
         }
         swept = sweep.swept(tuned["chosen"])
         assert shipped == {name: asdict_of(sweep, setting) for name, setting in swept.items()}
-
-
-@pytest.mark.parametrize("turned", [False, True])
-def test_a_label_that_is_never_answered_or_never_true_is_counted_as_nobody(turned):
-    codes = np.array(
-        [[0, 0, 1, 0], [1, 0, 0, 1], [0, 1, 0, 1], [2, 1, 0, 2], [1, 1, 0, 0]], np.uint8
-    )
-    if turned:
-        codes[3:] = codes[:2:-1].copy()
-    nothing = np.zeros(1)
-    kept = Kept(*codes, *[nothing] * 6)
-    for split in (0, 1):
-        expected = np.zeros((2, 2, 3, 3), int)
-        for one in codes.T[codes[0] == split]:
-            expected[tuple(one[1:])] += 1
-        np.testing.assert_array_equal(kept.counts(split), expected)
 
 
 def _tuned():
@@ -112,11 +82,6 @@ def test_each_had_eight_trials_and_the_choice_is_made_on_validation_people(
 
 def _right(table):
     return np.einsum("cayy->", table) / table.sum()
-
-
-def test_methods_without_a_sweep_are_named():
-    with pytest.raises(InputError, match='no sweep of "fedavg" is known; choose one of: fairfed'):
-        sweep_of("fedavg", "adult", "sp")
 
 
 def test_the_shell_names_the_methods_there_are():

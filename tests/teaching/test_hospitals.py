@@ -92,21 +92,6 @@ def test_the_models_point_lies_on_its_curve_and_lotteries_in_the_triangle():
     assert lesson.reach(program, 1.0).accuracy == pytest.approx(counts.model_accuracy)
 
 
-def test_a_common_spot_is_neither_groups_own():
-    program = FairnessProgram(lesson.one_hospital(), "eo")
-    own = lesson.corners(program.counts, "simplex")[:, 0]
-    found = lesson.reach(program, 0.0)
-    assert np.abs(found.share - own).max(axis=1).min() > 0.02
-    assert found.accuracy < found.model_accuracy - 0.02
-
-
-def test_three_answers_have_four_corners():
-    counts = lesson.skin_clinic()
-    assert lesson.corners(counts, "simplex").shape == (2, 4, 3)
-    tight, loose = (lesson.reach(FairnessProgram(counts, "eo"), e) for e in (0.05, 1.0))
-    assert tight.accuracy < loose.accuracy == pytest.approx(counts.model_accuracy)
-
-
 def test_a_limit_on_few_people_does_not_carry_over():
     found = [lesson.carried_over(n, 0.01) for n in (100, 1000, 5000)]
     assert 0.06 <= found[0].typical <= 0.1  # "about 0.08"
@@ -117,12 +102,3 @@ def test_a_limit_on_few_people_does_not_carry_over():
         assert each.low <= 0.01 <= each.high
     again = lesson.carried_over(100, 0.01)
     np.testing.assert_array_equal(again.true, found[0].true)
-
-
-def test_the_clinics_groups_have_the_same_people_so_that_only_the_model_differs():
-    """200 spots to leave, 100 to watch and 60 to treat among women, and among men."""
-    counts = lesson.skin_clinic()
-    assert counts.table.sum(axis=3).tolist() == [[[200, 100, 60]] * 2]
-    right = np.einsum("ayy->ay", counts.table[0]) / counts.table[0].sum(axis=2)
-    np.testing.assert_allclose(right, [[0.8, 0.6, 0.75], [0.65, 0.75, 0.5]])
-    assert lesson.untouched(counts, "eo").gaps.overall == pytest.approx(0.25)

@@ -3,7 +3,6 @@
 import hashlib
 import io
 import sys
-import types
 import urllib.error
 import zipfile
 from pathlib import Path
@@ -30,16 +29,6 @@ def nowhere(monkeypatch, tmp_path):
     monkeypatch.delenv("FAIRFL_DATA", raising=False)
     monkeypatch.setenv("FAIRFL_CACHE", str(tmp_path / "cache"))
     return tmp_path
-
-
-@pytest.mark.parametrize("name", datasets.DATASETS)
-def test_a_declaration_is_whole(name):
-    declared = datasets.declaration(name)
-    assert declared.favourable in declared.labels
-    assert declared.source.startswith("https://")
-    assert declared.licence
-    assert declared.notion in ("sp", "eop", "eo")
-    assert all(len(groups) >= 2 for groups in declared.groupings.values())
 
 
 def test_unknown_names_are_sentences():
@@ -107,14 +96,6 @@ def test_the_uci_files_give_the_same_people_as_the_compact_copy(tmp_path):
     ours, uci = datasets.open("adult"), datasets.open("adult", source=tmp_path)
     for field in ("inputs", "label", "group", "client"):
         assert np.array_equal(getattr(ours, field), getattr(uci, field))
-
-
-@needs_data
-def test_fairfl_data_and_a_named_file_are_found(monkeypatch):
-    monkeypatch.setenv("FAIRFL_DATA", str(SHARED))
-    assert len(datasets.open("adult")) == len(
-        datasets.open("adult", source=SHARED / "adult.parquet")
-    )
 
 
 @needs_data
@@ -197,34 +178,6 @@ def test_folktables_is_asked_for_by_name_when_absent(nowhere, monkeypatch):
         datasets.open("public_coverage")
 
 
-def test_folktables_fills_the_cache(nowhere, monkeypatch):
-    columns = [*public_coverage._QUANTITIES, *public_coverage._CATEGORIES, "RAC1P"]
-
-    class Survey:
-        def __init__(self, **how):
-            assert how == {"survey_year": "2018", "horizon": "1-Year", "survey": "person"}
-
-        def get_data(self, states, download):
-            return states
-
-    def df_to_pandas(states):
-        features = pd.DataFrame([[1.0] * len(columns)], columns=columns)
-        features.loc[0, "FER"] = np.nan
-        return features, pd.DataFrame({"PUBCOV": [True]}), None
-
-    fake = types.SimpleNamespace(
-        ACSDataSource=Survey, ACSPublicCoverage=types.SimpleNamespace(df_to_pandas=df_to_pandas)
-    )
-    monkeypatch.setitem(sys.modules, "folktables", fake)
-    with pytest.raises(InputError, match=r"_full\.parquet: has 50 rows, expected 1,123,374"):
-        datasets.open("public_coverage")
-    table = pd.read_parquet(nowhere / "cache" / "public_coverage" / public_coverage._FULL)
-    people = public_coverage._arrange(datasets._declaration.Raw(table), "race")
-    assert len(people) == 50
-    assert set(people.client) == set(range(50))
-    assert set(people.label) == {1}
-
-
 def test_the_original_pictures_are_read_by_name(tmp_path):
     from PIL import Image
 
@@ -246,11 +199,6 @@ def test_the_original_pictures_are_read_by_name(tmp_path):
     (tmp_path / "part_1" / "ISIC_0000001.jpg").unlink()
     with pytest.raises(InputError, match=r"ISIC_0000001\.jpg: 1 images are absent; get"):
         ham10000._read_originals(tmp_path)
-
-
-def test_an_unknown_value_names_column_and_row():
-    with pytest.raises(InputError, match=r'column sex, row 2: "Other" is not one of Female, Male'):
-        adult.codes_of(pd.Series(["Male", "Other"], name="sex"), {"Female": 0, "Male": 1})
 
 
 def test_races_and_sexes_of_the_census_are_coded_as_they_are_called():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairfl_core.data.columns import Coded, as_numbers, code_names, decimal_points, to_arrow
+from fairfl_core.data.columns import as_numbers, code_names, decimal_points, to_arrow
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
@@ -92,12 +92,6 @@ def test_codes_lead_back_to_the_names(values):
     back = [coded.names[code] for code in coded.codes]
     assert back == ["1" if value == "1.0" else value for value in values]
     assert len(set(coded.names)) == len(coded.names) == len(set(back))
-
-
-def test_what_no_row_has_is_no_name():
-    coded = Coded.of(np.array([2, -1, 0, 2], np.int32), ["a", "b", "c"])
-    assert (coded.names, coded.codes.tolist()) == (("a", "c"), [1, -1, 0, 1])
-    assert coded.among(["c", "z"]).tolist() == [0, -1, -1, 0]
 
 
 def test_a_column_of_several_kinds_is_text():

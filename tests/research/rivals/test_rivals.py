@@ -60,14 +60,6 @@ def test_logofairs_bisection_is_the_slow_ones(people, notion):
     assert np.mean(rule.chances(people)[:, 1] != answers) < 2e-3
 
 
-def test_logofairs_budgets_are_met_where_it_was_fitted(people):
-    fitted = judged(fit_logofair(people, "sp", 0.02, 0.04, calibrated=False), people, "sp")
-    one_person = 1 / people.counts.table.sum(axis=(2, 3)).min()
-    assert fitted.gaps.overall <= 0.02 + one_person
-    assert fitted.gaps.local_worst <= 0.04 + 2 * one_person
-    assert fitted.before.gaps.overall > 0.1, "nothing was unfair: the test tests nothing"
-
-
 def best_lottery(people, eta, notion, eps_global, eps_local):
     """Greatest mean of (2 eta - 1) chance over all chances of every person, gaps within budgets.
 
@@ -128,11 +120,6 @@ def test_logofairs_ties_survive_calibration_and_other_people(people):
         columns = ("client", "group", "label", "scores", "predicted")
         few = replace(tied, **{name: getattr(tied, name)[:size] for name in columns})
         assert np.array_equal(rule.chances(few)[:, 1], chance[:size])
-
-
-def test_without_limits_logofair_is_the_model(people):
-    rule = fit_logofair(people, "sp", 1.0, 1.0, calibrated=False)
-    assert np.array_equal(rule.chances(people).argmax(axis=1), people.predicted)
 
 
 @pytest.mark.parametrize("notion", ["sp", "eop"])

@@ -8,24 +8,21 @@ Then the processor time of a move (of the server's process, with nothing else go
 pages of fresh servers against a page with one chart; `--warm` adds the exact region of a server that has
 opened its pages before.
 
-    python benchmarks/browser.py [--moves 12] [--starts 3] [--warm]
+    python -m benchmarks.browser [--moves 12] [--starts 3] [--warm]
 """
 
 import argparse
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from tests.browser.driving import INSIDE, NO_BROWSER, Visitor, browsing, chromium  # noqa: E402
-from tests.helpers.protocol import free_port  # noqa: E402
-from tests.helpers.serving import Server, Serving  # noqa: E402
+from tests.browser.driving import INSIDE, NO_BROWSER, Visitor, browsing, chromium
+from tests.helpers.protocol import free_port
+from tests.helpers.serving import Server, Serving
 
 EMPTY, ONE_CHART = "benchmarks/pages/one_slider.py", "benchmarks/pages/one_chart.py"
 STATES = {"experiment": "public_coverage"}

@@ -1,15 +1,13 @@
 """What a confidence costs in time, as multiples of the same without one in the same run.
 
-`python benchmarks/certainty.py [--runs N]`: 50 states, exact, of N runs (all by default), the skin
+`python -m benchmarks.certainty [--runs N]`: 50 states, exact, of N runs (all by default), the skin
 lesions, eight groups; and cvxpy with Clarabel on the same second-order cone program, where it is
 installed. CPU seconds of one process.
 """
 
 import argparse
 import os
-import sys
 import time
-from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -18,22 +16,20 @@ from rich.console import Console
 from rich.table import Table
 from scipy import sparse
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from fairfl_core.data import experiments  # noqa: E402
+from fairfl_core.data import experiments
 from fairfl_core.data.scored import (
-    FoldedData,  # noqa: E402
-    ScoredData,  # noqa: E402
+    FoldedData,
+    ScoredData,
 )
-from fairfl_core.evaluation.advice import tightest_limits  # noqa: E402
+from fairfl_core.evaluation.advice import tightest_limits
 from fairfl_core.evaluation.study import (
-    run_study,  # noqa: E402
-    summarise,  # noqa: E402
+    run_study,
+    summarise,
 )
-from fairfl_core.lp.frontier import frontier  # noqa: E402
-from fairfl_core.lp.guarantee import Guarantee  # noqa: E402
-from fairfl_core.lp.program import FairnessProgram  # noqa: E402
-from tests.helpers.strategies import biased  # noqa: E402
+from fairfl_core.lp.frontier import frontier
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.program import FairnessProgram
+from tests.helpers.strategies import biased
 
 STATES, LESIONS = "public_coverage_cross_fitted", "ham10000_cross_fitted"
 EIGHT = "public_coverage_sex_race_cross_fitted"

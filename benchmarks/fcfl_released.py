@@ -4,31 +4,28 @@ Adult with categorical columns only, the sensitive ones removed, the official sp
 plain gradient steps: what the paper's FCFL row was probably made with. Sex is the group, doctorate
 or not the client. The same `FCFL` as everywhere, on the plain worker of the linear model.
 
-    python benchmarks/fcfl_released.py [--steps 1020]
+    python -m benchmarks.fcfl_released [--steps 1020]
 
 Its figures are kept in data/methods/fcfl_released.json, which `python -m research reproduce` reads.
 """
 
 import argparse
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from fairfl_core._io.files import write_json  # noqa: E402
-from fairfl_core.data.datasets import People  # noqa: E402
-from fairfl_core.training.data import TEST, TRAINING, Federation  # noqa: E402
-from fairfl_core.training.local_rounds import count_cells  # noqa: E402
-from fairfl_core.training.method import LocalRound, Plan, Rows  # noqa: E402
-from fairfl_core.training.parameters import first_parameters  # noqa: E402
-from fairfl_core.training.recipes import Recipe  # noqa: E402
-from research.paper.fcfl_released import RELEASED, RELEASED_FORMAT, released_table  # noqa: E402
-from research.trained.fcfl import FCFL  # noqa: E402
-from research.trained.gradients import LinearGradients  # noqa: E402
+from fairfl_core._io.files import write_json
+from fairfl_core.data.datasets import People
+from fairfl_core.training.data import TEST, TRAINING, Federation
+from fairfl_core.training.local_rounds import count_cells
+from fairfl_core.training.method import LocalRound, Plan, Rows
+from fairfl_core.training.parameters import first_parameters
+from fairfl_core.training.recipes import Recipe
+from research.paper.fcfl_released import RELEASED, RELEASED_FORMAT, released_table
+from research.trained.fcfl import FCFL
+from research.trained.gradients import LinearGradients
 
 CATEGORICAL = (
     "workclass",

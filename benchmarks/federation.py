@@ -4,14 +4,13 @@ The server is the real one: Flower's FedAvg, then the fair rounds. Clients repla
 answers at once with arrays of the shapes that the protocol names, so that what is measured is the
 wire and the server, not training (which happens on the clients' own machines, all at once).
 
-    python benchmarks/federation.py    # 3 to 1,000 clients
+    python -m benchmarks.federation    # 3 to 1,000 clients
 """
 
 import argparse
 import logging
 import os
 import resource
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -21,19 +20,18 @@ from pathlib import Path
 from typing import Any
 
 os.environ["FLWR_TELEMETRY_ENABLED"] = "0"
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import numpy as np  # noqa: E402
-from flwr.app import Message, RecordDict  # noqa: E402
-from flwr.serverapp import Grid  # noqa: E402
-from flwr.supercore.task_identity import TaskIdentity  # noqa: E402
-from rich.console import Console  # noqa: E402
-from rich.table import Table  # noqa: E402
+import numpy as np
+from flwr.app import Message, RecordDict
+from flwr.serverapp import Grid
+from flwr.supercore.task_identity import TaskIdentity
+from rich.console import Console
+from rich.table import Table
 
-from fairfl_core.federation.question import Question  # noqa: E402
-from fairfl_core.federation.study import Features, Study  # noqa: E402
-from fairfl_core.federation.training_server import run_study  # noqa: E402
-from fairfl_core.federation.wire import ARRAYS, WireMessage, to_records  # noqa: E402
+from fairfl_core.federation.question import Question
+from fairfl_core.federation.study import Features, Study
+from fairfl_core.federation.training_server import run_study
+from fairfl_core.federation.wire import ARRAYS, WireMessage, to_records
 
 ROWS, ROUNDS = 500, 3
 QUESTION = Question("eo", "simplex", 0.05, 0.1)

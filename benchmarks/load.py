@@ -3,11 +3,10 @@
 `deploy/replicas.sh`, its visitors without browsers (`tests/helpers/crowd.py`), all on this machine.
 Then headlines that were read are read again by one visitor alone, from a server of its own.
 
-    python benchmarks/load.py --minutes 10 --kill     # what was wanted of a class
-    python benchmarks/load.py --minutes 60            # a soak: what becomes of memory
+    python -m benchmarks.load --minutes 10 --kill     # what was wanted of a class
+    python -m benchmarks.load --minutes 60            # a soak: what becomes of memory
 
-A line of JSON is written when everybody has come and every minute after that, so that a run that
-is killed has written what it saw. On a machine that is busy with other things ask less often:
+A line of JSON is printed when everybody has come and every minute after that. On a machine that is busy with other things ask less often:
 `--people 20 --every 10`. A soak is about memory, and every move asks for another result.
 """
 
@@ -15,27 +14,23 @@ import argparse
 import asyncio
 import json
 import os
-import sys
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from tests.helpers.crowd import Seen, alone, crowd  # noqa: E402
-from tests.helpers.serving import Replicas, Server  # noqa: E402
+from tests.helpers.crowd import Seen, alone, crowd
+from tests.helpers.serving import Replicas, Server
 
 
 class Watch(threading.Thread):
     """Looks at the server and its visitors at the beginning, now and then, and at the end."""
 
-    def __init__(self, served: Replicas, seen: Seen, every: float, log: Path) -> None:
+    def __init__(self, served: Replicas, seen: Seen, every: float) -> None:
         super().__init__(daemon=True)
-        self.served, self.seen, self.every, self.log = served, seen, every, log
+        self.served, self.seen, self.every = served, seen, every
         self.looks: list[dict[str, Any]] = []
         self.begun, self._over, self._told = time.monotonic(), threading.Event(), 0
         self._look()
@@ -66,8 +61,6 @@ class Watch(threading.Thread):
                 "load": round(os.getloadavg()[0], 1),
             }
         )
-        with self.log.open("a", encoding="utf-8") as lines:
-            print(json.dumps(self.looks[-1]), file=lines)
         print(json.dumps(self.looks[-1]), flush=True)
 
 
@@ -75,13 +68,11 @@ def main() -> None:
     asked = _asked()
     seconds = 60 * asked.minutes
     link = {"experiment": "public_coverage", "region": asked.region}
-    asked.log.parent.mkdir(parents=True, exist_ok=True)
-    asked.log.write_text(json.dumps(vars(asked) | {"log": str(asked.log)}) + "\n", "utf-8")
     watches: list[Watch] = []
     with Replicas(warm=True) as served:
 
         def begin(seen: Seen) -> None:
-            watches.append(Watch(served, seen, 60 * asked.look, asked.log))
+            watches.append(Watch(served, seen, 60 * asked.look))
             watches[0].start()
             if asked.kill:
                 killing = threading.Timer(seconds / 2, served.kill_one)
@@ -109,13 +100,6 @@ def main() -> None:
     table.add_row("headlines other than alone", f"{len(wrong)} of {len(some)}", "0")
     table.add_row("driver's processor time a move", f"{1e3 * driver:.0f} ms", "")
     Console(width=100).print(table)
-    with asked.log.open("a", encoding="utf-8") as lines:
-        summary = {
-            "headlines other than alone": len(wrong),
-            "of": len(some),
-            "reloads": seen.reloads,
-        }
-        print(json.dumps(summary), file=lines)
 
 
 def _asked() -> argparse.Namespace:
@@ -129,9 +113,6 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--kill", action="store_true", help="kill a replica half way")
     parser.add_argument("--check", type=int, default=100, help="headlines read again, at most")
     parser.add_argument("--look", type=float, default=1.0, help="minutes between two looks")
-    parser.add_argument(
-        "--log", type=Path, default=Path("runs/load.jsonl"), help="a line for each"
-    )
     return parser.parse_args()
 
 

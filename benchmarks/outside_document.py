@@ -26,12 +26,11 @@ AT = (
     ("gap_local_worst", "worst client's gap", 0.05),
     ("gap_local_worst", "worst client's gap", 0.02),
 )
-IN_SENTENCES = ("ours_exact", "ours_exact_cross_fitted_guaranteed")  # those in sentences
 TOLERANCE = "eps=0.01"
 
 HEAD = """# Other people's programs, on the same people
 
-Made by `python benchmarks/outside_rivals.py` (`--only-write` writes it anew from the answers in `data/methods/`):
+Made by `python -m benchmarks.outside_rivals` (`--only-write` writes it anew from the answers in `data/methods/`):
 Adult, statistical parity, doctorate or not as clients. Nothing is typed in. Figures are on test people, mean over
 seeds ± the standard deviation between seeds; "worst client" is the client whose mean gap is largest. With some 23
 doctorate women in a test split one draw of a perfectly fair answer shows a gap of .08 there by chance.
@@ -54,7 +53,7 @@ def document(experiment: str, notion: str) -> str:
     if not outside:
         return f"{HEAD}\nNothing is measured yet.\n"
     trained = [DECLEARN] if any(row.role == "chosen" for row in outside) else []
-    return "\n".join([HEAD, *trained, *_figures(rows), *_differences(rows), truth(rows), ""])
+    return "\n".join([HEAD, *trained, *_figures(rows), *_differences(rows)])
 
 
 def is_outside(row: MethodRow) -> bool:
@@ -114,38 +113,6 @@ def apart(rows: list[MethodRow], ours: str, theirs: str, gap: str, at: float) ->
     if not mine:
         return None
     return difference(frontier_of(mine, gap), frontier_of(rows_of(rows, theirs), gap), at)
-
-
-def truth(rows: list[MethodRow]) -> str:
-    """Who of theirs is as good as ours, in a sentence a gap."""
-    lines = ["## What it says", ""]
-    for gap, title, at in AT:
-        for ours in IN_SENTENCES:
-            fare = "; ".join(_fare(rows, ours, gap, at))
-            lines.append(f"- At {_an(title)} of {at:g}, beside ours ({OURS[ours]}): {fare}.")
-    return "\n".join(lines)
-
-
-def _fare(rows: list[MethodRow], ours: str, gap: str, at: float) -> list[str]:
-    """Their methods by how they compare with one of ours."""
-    if not rows_of(rows, ours) or frontier_of(rows_of(rows, ours), gap).at(at) is None:
-        return ["ours never gets there"]
-    words_of = {
-        "alike": "as good",
-        "worse": "better than ours",
-        "better": "less accurate than ours",
-    }
-    fare: dict[str, list[str]] = {}
-    for method in dict.fromkeys(row.method for row in rows if is_outside(row)):
-        found = apart(rows, ours, method, gap, at)
-        words = words_of[found.verdict] if found else "never gets there"
-        points = f" ({100 * found.mean:+.2f} points)" if found else ""
-        fare.setdefault(words, []).append(f"“{rows_of(rows, method)[0].title}”{points}")
-    return [f"{words}: {', '.join(names)}" for words, names in fare.items()]
-
-
-def _an(title: str) -> str:
-    return f"an {title}" if title[0] in "aeiou" else f"a {title}"
 
 
 def _spread(values: np.ndarray, digits: int) -> str:

@@ -1,6 +1,6 @@
 """Measure how many people a plan saves against equal and proportional sampling.
 
-    python benchmarks/plan.py
+    python -m benchmarks.plan
 
 The bundled experiments at a gap of 0.05 allowed inside each client: people that settle all limits
 that are not sure yet, by `plan_people`; by as many more of every group, or by a multiple of what

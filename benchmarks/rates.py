@@ -2,23 +2,20 @@
 
 Prints the tables of docs/rates.md as Markdown:
 
-    python benchmarks/rates.py [EXPERIMENT ...]             # every region with every choice of rates
-    python benchmarks/rates.py --regions [EXPERIMENT ...]   # every region with its own rates
+    python -m benchmarks.rates [EXPERIMENT ...]             # every region with every choice of rates
+    python -m benchmarks.rates --regions [EXPERIMENT ...]   # every region with its own rates
 """
 
 import sys
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from fairfl_core.data import experiments  # noqa: E402
-from fairfl_core.data.scored import fitted_people, unseen_people  # noqa: E402
-from fairfl_core.evaluation.study import Study, run_study  # noqa: E402
-from fairfl_core.lp.program import FairnessProgram  # noqa: E402
-from fairfl_core.lp.rate_estimates import RATES  # noqa: E402
-from fairfl_core.lp.regions import region_names  # noqa: E402
-from research.held_out_curve import pooled_debiased  # noqa: E402
+from fairfl_core.data import experiments
+from fairfl_core.data.scored import fitted_people, unseen_people
+from fairfl_core.evaluation.study import Study, run_study
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.rate_estimates import RATES
+from fairfl_core.lp.regions import region_names
+from research.held_out_curve import pooled_debiased
 
 DATASETS = ("adult", "public_coverage", "ham10000")
 BOTH_PROTOCOLS = tuple(name + end for end in ("_cross_fitted", "") for name in DATASETS)

@@ -10,11 +10,9 @@ end 20,000 clients. CPU seconds of one process.
 
 import os
 import resource
-import sys
 import time
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -22,17 +20,15 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from fairfl_core.data import experiments  # noqa: E402
-from fairfl_core.data.scored import ScoredData  # noqa: E402
-from fairfl_core.lp.frontier import frontier  # noqa: E402
-from fairfl_core.lp.highs import FullSolver  # noqa: E402
-from fairfl_core.lp.program import FairnessProgram  # noqa: E402
-from research.paper.original_form import paper_form  # noqa: E402
-from tests.helpers.peers import fairlearn  # noqa: E402
-from tests.helpers.scored import exact_program  # noqa: E402
-from tests.helpers.strategies import biased, synthetic  # noqa: E402
+from fairfl_core.data import experiments
+from fairfl_core.data.scored import ScoredData
+from fairfl_core.lp.frontier import frontier
+from fairfl_core.lp.highs import FullSolver
+from fairfl_core.lp.program import FairnessProgram
+from research.paper.original_form import paper_form
+from tests.helpers.peers import fairlearn
+from tests.helpers.scored import exact_program
+from tests.helpers.strategies import biased, synthetic
 
 GRID = np.linspace(0, 0.3, 21)
 AT = (0.02, 0.05)  # where one solve is timed: eps_global, eps_local

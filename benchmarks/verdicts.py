@@ -6,9 +6,6 @@ People are drawn anew each time: with a favourable label, `people` women and as 
 client. The model recognises fewer women, and the answers judged recognise more of them, so that
 each client's true gap is what is said and nobody is hurt. Wanted: *not met* at the limit, and *met*
 with one client at 1.5 times the limit, in at most 5 of 100 draws each; harm in at most 5 as well.
-
-A second table: true gaps that are mended from 0.12 to 0.10, which is what is asked, and how often
-the worst of them is seen to be no smaller than before. Called *not met*, it would be so by chance.
 """
 
 import sys
@@ -28,16 +25,11 @@ MEN, WOMEN = 0.8, 0.5  # the model's recognition of the favourable label
 OTHERS = 100  # of each group without it, four in five recognised
 
 
-def drawn(
-    rng: np.random.Generator, gaps: np.ndarray, people: int, women: float = WOMEN
-) -> Evaluation:
-    """Draw people of clients with these true gaps, and judge their answers by eop.
-
-    Of `women` the model recognises this share.
-    """
+def drawn(rng: np.random.Generator, gaps: np.ndarray, people: int) -> Evaluation:
+    """Draw people of clients with these true gaps, and judge their answers by eop."""
     clients = len(gaps)
-    before = rng.binomial(people, [[women, MEN]] * clients)
-    more = (MEN - gaps - women) / (1 - women)  # of the women who were not recognised
+    before = rng.binomial(people, [[WOMEN, MEN]] * clients)
+    more = (MEN - gaps - WOMEN) / (1 - WOMEN)  # of the women who were not recognised
     gained = np.zeros_like(before)
     gained[:, 0] = rng.binomial(people - before[:, 0], more)
     others = rng.binomial(OTHERS, 0.8, (clients, 2))
@@ -65,18 +57,6 @@ def words(gaps: np.ndarray, people: int, limit: float, draws: int, seed: int = 0
     return found
 
 
-def no_smaller(
-    before: float, after: float, clients: int, people: int, limit: float, draws: int, seed: int = 0
-) -> float:
-    """How often a worst gap that is mended from `before` to `after` is seen no smaller."""
-    rng = np.random.default_rng(seed)
-    asked, gaps = np.full(clients, limit), np.full(clients, after)
-    found = [
-        verdict_of([drawn(rng, gaps, people, MEN - before)], 1.0, asked) for _ in range(draws)
-    ]
-    return sum(bool(one and one.grown) for one in found) / draws
-
-
 def main(draws: int) -> None:
     """Print how often verdicts are wrong, and how often they are given where they are right."""
     print(
@@ -97,11 +77,6 @@ def main(draws: int) -> None:
                 shares = [found[0][NOT_MET], found[1][MET], harm, found[2][MET]]
                 cells = " | ".join(f"{share / draws:.3f}" for share in shares)
                 print(f"| {clients} | {people:,} | {limit:g} | {cells} |", flush=True)
-    print("\n| clients | people | no smaller than before, though mended |\n|---|---|---|")
-    for clients in (1, 5, 50):
-        for people in (10, 30, 100, 1000):
-            share = no_smaller(0.12, 0.1, clients, people, 0.1, draws)
-            print(f"| {clients} | {people:,} | {share:.3f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Measure false alarms of looking every week, and how many people it takes to tell a break.
 
-    python benchmarks/watch.py --runs 400
+    python -m benchmarks.watch --runs 400
 
 Clients whose gap is exactly at the limit in every week, while base rates drift, for 104 weeks: how
 often any alarm is ever raised by `fairfl watch`, and by the usual 95 % interval (Wald, of the people

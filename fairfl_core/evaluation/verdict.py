@@ -25,8 +25,7 @@ against the model as it is, whether or not a predictor of no limit would do the 
 
 That the worst gap is no smaller than before takes *met* and a recommendation away; it makes no
 *not met* of its own, which chance would give too often: a true gap of 0.12 that is mended to the
-0.10 asked is seen no smaller than before in .26 to .77 of samples of 10 to 30 people a group, and
-in .05 to .14 of 100 people (1, 5 and 50 clients, benchmarks/verdicts.py).
+0.10 asked is seen no smaller than before in .26 to .77 of samples of 10 to 30 people a group.
 """
 
 from collections.abc import Sequence

@@ -23,7 +23,7 @@ from fairfl_core.lp.policy import (
 )
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.utility import BALANCED, Utility
-from fairfl_core.predictors.load import predictor_of
+from fairfl_core.predictors.kinds import predictor_of
 from tests.helpers.oracles import optimum
 from tests.helpers.scored import scored_network
 from tests.helpers.strategies import (

@@ -21,6 +21,7 @@ _BASIC, _NONBASIC = highspy.HighsBasisStatus.kBasic, highspy.HighsBasisStatus.kL
 _OPTIMAL, _INFEASIBLE = highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kInfeasible
 _DUAL, _PRIMAL = 1, 4  # HiGHS's names of the simplex
 _TOLERANCE = 1e-10  # primal and dual: finer than what we promise to users, 1e-7
+_TRIES = ((_DUAL, _TOLERANCE), (_PRIMAL, _TOLERANCE), (_PRIMAL, 10 * _TOLERANCE))
 _LARGE = 10_000  # columns above which a solve may last, and can be interrupted
 _FINER = 1e3  # HiGHS sees costs in thousandths, so that it does not overlook a tie-break
 _TIE = 1e-9  # a nonbasic variable whose reduced cost is closer to 0 may be in an optimum
@@ -125,13 +126,13 @@ class HighsSolver:
     def _optimum(self) -> tuple[Floats, Floats]:
         ended = [self._run()]
         # A basis can be numerically unlucky, and so can the way from it.
-        for strategy in (_DUAL, _PRIMAL):
+        for strategy, tolerance in _TRIES:
             if ended[-1] == _OPTIMAL or _INFEASIBLE in ended[1:]:
                 break
             self._highs.clearSolver()
-            self._highs.setOptionValue("simplex_strategy", strategy)
+            self._set_way(strategy, tolerance)
             ended.append(self._run())
-        self._highs.setOptionValue("simplex_strategy", _DUAL)
+        self._set_way(_DUAL, _TOLERANCE)
         if ended[-1] != _OPTIMAL and _INFEASIBLE in ended:
             raise InfeasibleError
         if ended[-1] != _OPTIMAL:
@@ -143,6 +144,11 @@ class HighsSolver:
         self._x, self._reduced = np.array(solution.col_value), np.array(solution.col_dual)
         self._duals = np.array(solution.row_dual)
         return self._x, self._duals / _FINER
+
+    def _set_way(self, strategy: int, tolerance: float) -> None:
+        self._highs.setOptionValue("simplex_strategy", strategy)
+        self._highs.setOptionValue("primal_feasibility_tolerance", tolerance)
+        self._highs.setOptionValue("dual_feasibility_tolerance", tolerance)
 
     def break_ties(self) -> Floats:
         """Return the optimum with the least tie_break.x, after `solve`.

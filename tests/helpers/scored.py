@@ -27,16 +27,21 @@ def as_people(client, group, label, scores, clients, groups, favourable=None):
 def scored_people(draw, clients=(1, 3), groups=(2, 3), labels=(2, 4), most=60):
     """A few people; scores on a coarse grid, so that many are tied."""
     k, a, n = (draw(st.integers(*bounds)) for bounds in (clients, groups, labels))
-    size = draw(st.integers(k, most))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    units = draw(st.sampled_from([2, 8, 1024]))
-    scores = rng.multinomial(units, rng.dirichlet(np.full(n, 0.8)), size) / units
-    client = np.concatenate([np.arange(k), rng.integers(0, k, size - k)])
-    trusted = rng.random(size) < draw(st.sampled_from([0.0, 0.5, 1.0]))
+    size, seed = draw(st.integers(k, most)), draw(st.integers(0, 2**32))
+    units, trust = draw(st.sampled_from([2, 8, 1024])), draw(st.sampled_from([0.0, 0.5, 1.0]))
+    return few_people(k, a, n, size, seed, units, trust, f"l{draw(st.integers(0, n - 1))}")
+
+
+def few_people(clients, groups, labels, size, seed, units, trust, favourable=None):
+    """People whose scores are multiples of 1 / `units`; a share of labels, `trust`, follows them."""
+    rng = np.random.default_rng(seed)
+    scores = rng.multinomial(units, rng.dirichlet(np.full(labels, 0.8)), size) / units
+    client = np.concatenate([np.arange(clients), rng.integers(0, clients, size - clients)])
+    trusted = rng.random(size) < trust
     drawn = (rng.random((size, 1)) > scores.cumsum(axis=1)[:, :-1]).sum(axis=1)
-    label = np.where(trusted, drawn, rng.integers(0, n, size))
-    favourable = f"l{draw(st.integers(0, n - 1))}"
-    return as_people(client, rng.integers(0, a, size), label, scores, k, a, favourable)
+    label = np.where(trusted, drawn, rng.integers(0, labels, size))
+    group = rng.integers(0, groups, size)
+    return as_people(client, group, label, scores, clients, groups, favourable)
 
 
 def scored_network(clients, groups, labels, rows=400, seed=0, sharp=1.5):

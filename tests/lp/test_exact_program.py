@@ -16,7 +16,13 @@ from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.rate_estimates import counted, measured
 from fairfl_core.lp.utility import Utility
 from tests.helpers.peers import by_all_cuts, by_person, fairlearn, logofair
-from tests.helpers.scored import as_people, exact_program, scored_network, scored_people
+from tests.helpers.scored import (
+    as_people,
+    exact_program,
+    few_people,
+    scored_network,
+    scored_people,
+)
 from tests.helpers.strategies import epsilons
 
 notions = st.sampled_from(["sp", "eop", "eo", "eo-full"])
@@ -101,6 +107,12 @@ def test_labels_mode_equals_the_lp_over_all_cuts(people, notion, overall, local)
     expected = by_all_cuts(people, notion, overall, local)
     assert found.accuracy == pytest.approx(expected, abs=1e-7)
     assert found.bound.certified and program.mode == "labels"
+
+
+def test_an_optimum_is_found_where_highs_does_not_settle():
+    people = ready(few_people(2, 3, 4, 31, 855285, 1024, 0.5), "scores")
+    found = exact_program(people, "eo-full", rates="scores").solve(0.25, 0.0)
+    assert np.nanmax(found.gaps.local) <= 1e-6 and found.bound.certified
 
 
 @given(scored_people(), notions, every_rates, paths)

@@ -128,13 +128,11 @@ class ColumnGeneration:
 
     def _add(self, solver: HighsSolver, rules: RuleTable, place: int) -> None:
         """Add columns to the program; `place` is that of the rules among those of their cells."""
-        rows, many = len(self.constraints), np.arange(len(rules))
-        row, column, value = self.constraints.entries(rules)
-        where = np.append(row, rows + rules.block), np.append(column, many)
-        matrix = sparse.csc_array(
-            (np.append(value, np.ones(len(many))), where),
-            (rows + self._counts.table[..., 0, 0].size, len(many)),
+        shape = self._counts.table[..., 0, 0].size, len(rules)
+        blocks = sparse.csr_array(
+            (np.ones(len(rules)), (rules.block, np.arange(len(rules)))), shape
         )
+        matrix = sparse.vstack([self.constraints.matrix(rules), blocks])
         order = self._objective.tie_break(rules, place)
         solver.add_columns(-self._objective.of(rules), matrix, order)
 

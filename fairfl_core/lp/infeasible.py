@@ -175,8 +175,6 @@ def explain_infeasible(
 
 def _floors(rows: Constraints) -> tuple[FloorConstraints, slice]:
     """Return the floors among the constraints, and their rows."""
-    if isinstance(rows, FloorConstraints):
-        return rows, slice(0, len(rows))
     assert isinstance(rows, Stacked)
     floors = next(part for part in rows.parts if isinstance(part, FloorConstraints))
     return floors, rows.places(floors)

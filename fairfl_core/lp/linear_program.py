@@ -172,7 +172,7 @@ class LinearProgram:
     @property
     def auxiliary(self) -> int:
         """How many auxiliary columns come before the variables."""
-        return self.constraints.auxiliary
+        return int(self.constraints.auxiliary.shape[1])
 
     @property
     def cost(self) -> Floats:
@@ -188,7 +188,7 @@ class LinearProgram:
     def matrix(self) -> sparse.csr_array:
         """What x adds up to in the rows of the constraints."""
         own = self.constraints.matrix(self.rules) @ self.shares
-        return sparse.hstack([self.constraints.auxiliary_matrix, own], format="csr")
+        return sparse.hstack([self.constraints.auxiliary, own], format="csr")
 
     @cached_property
     def blocks(self) -> sparse.csr_array:
@@ -211,19 +211,10 @@ class LinearProgram:
     @cached_property
     def cones(self) -> list[sparse.csr_array]:
         """Matrices M with (M x)_0 >= |(M x)_1, (M x)_2, ...|."""
-        found = []
-        for row, column, value in self.constraints.cones(self.rules):
-            own = column >= 0
-            shape = int(row.max()) + 1
-            parts = [
-                sparse.csr_array(
-                    (value[~own], (row[~own], -1 - column[~own])), (shape, self.auxiliary)
-                ),
-                sparse.csr_array((value[own], (row[own], column[own])), (shape, len(self.rules)))
-                @ self.shares,
-            ]
-            found.append(sparse.hstack(parts, format="csr"))
-        return found
+        return [
+            sparse.hstack([auxiliary, own @ self.shares], format="csr")
+            for auxiliary, own in self.constraints.cones(self.rules)
+        ]
 
     @cached_property
     def start(self) -> Ints:

@@ -15,8 +15,7 @@ from fairfl_core.errors import InfeasibleError, InputError, check_type
 from fairfl_core.fairness.notions import Notion, gaps, not_assessable
 from fairfl_core.lp.column_generation import ColumnGeneration
 from fairfl_core.lp.constraints import constraints_for
-from fairfl_core.lp.constraints.base import NO_EPSILON, Constraints
-from fairfl_core.lp.constraints.margins import MarginConstraints
+from fairfl_core.lp.constraints.base import NO_EPSILON, Stacked
 from fairfl_core.lp.decomposition import Decomposition
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.highs import FullSolver, Solver
@@ -181,8 +180,8 @@ class FairnessProgram:
             return
         table = self._rules.table
         # Margins are concave in a rate, so that corners between others are no surer either.
-        of_gaps = isinstance(self.constraints, MarginConstraints)
-        of_gaps = of_gaps or self.constraints.constants_are_feasible
+        has_margins = self.guarantee is not None and not self.policy.asks_for_rows
+        of_gaps = has_margins or self.constraints.constants_are_feasible
         if table.scores is not None and of_gaps:
             table = mixable(table, self.notion, self._objective.of(table))
         self.linear_program = LinearProgram.of(
@@ -193,7 +192,7 @@ class FairnessProgram:
             groups=len(self.counts.groups) if self.policy.without_group else 0,
         )
 
-    def _constraints(self, *, soft: bool = False) -> Constraints:
+    def _constraints(self, *, soft: bool = False) -> Stacked:
         """The gaps' rows, and below them what the policy asks."""
         return constraints_for(
             self.counts,

@@ -138,7 +138,7 @@ def _confidence_rows(laid_out: LinearProgram, eps_local: Floats) -> list[dict[st
     """
     rules, constraints = laid_out.rules, laid_out.constraints
     matrix = constraints.matrix(rules)
-    overall = np.diff(constraints.auxiliary_matrix.indptr) > 0
+    overall = np.diff(constraints.auxiliary.indptr) > 0
     is_row = (np.diff(matrix.indptr) > 0) & ~overall
     places = np.stack([rules.client, rules.group, *_seen(rules)], axis=1).tolist()
     lower, upper = constraints.bounds(1.0, eps_local)

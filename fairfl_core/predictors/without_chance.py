@@ -212,25 +212,21 @@ def _choose(lottery: Predictor, counts: ClientCounts, table: RuleTable) -> tuple
     local = dict(zip(lottery.clients, lottery.eps_local, strict=True))
     eps_local = np.array([local[name] for name in counts.clients])
     lower, upper = rows.bounds(lottery.eps_global, eps_local)
-    row, column, value = rows.entries(table)
-    own = sparse.csr_array((value, (row, column)), (len(rows), len(table)))
-    row, column, value = rows.auxiliary_entries()
-    more = sparse.csr_array((value, (row, column)), (len(rows), rows.auxiliary))
-    cells = int(table.block.max()) + 1
+    cells, levels = int(table.block.max()) + 1, rows.auxiliary.shape[1]
     one = sparse.csr_array((np.ones(len(table)), (table.block, np.arange(len(table)))))
     gain = lottery.policy.utility.of(counts)
     worth = np.einsum("pyk,yk->p", table.confusion, gain) / counts.n
     matrix = sparse.vstack(
         [
-            sparse.hstack([own, more]),
-            sparse.hstack([one, sparse.csr_array((cells, rows.auxiliary))]),
+            sparse.hstack([rows.matrix(table), rows.auxiliary]),
+            sparse.hstack([one, sparse.csr_array((cells, levels))]),
         ]
     )
     slack = 1e-9
     found = milp(
-        np.append(-worth, np.zeros(rows.auxiliary)),
-        integrality=np.append(np.ones(len(table)), np.zeros(rows.auxiliary)),
-        bounds=Bounds(0, np.append(np.ones(len(table)), np.full(rows.auxiliary, np.inf))),
+        np.append(-worth, np.zeros(levels)),
+        integrality=np.append(np.ones(len(table)), np.zeros(levels)),
+        bounds=Bounds(0, np.append(np.ones(len(table)), np.full(levels, np.inf))),
         constraints=LinearConstraint(
             matrix.tocsc(),
             np.append(lower - slack, np.ones(cells)),

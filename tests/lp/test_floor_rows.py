@@ -54,9 +54,7 @@ def test_a_row_holds_the_lower_end_of_every_rules_recognition(people, region, pr
         columns = FairnessProgram(people, "eop", region).linear_program.rules
     guarantee = Guarantee(0.9, scope, proof)
     rows = FloorConstraints.of(FLOORS, people.counts, guarantee, cuts=cuts)
-    found = np.zeros((len(rows), len(columns)))
-    row, column, value = rows.entries(columns)
-    found[row, column] = value
+    found = rows.matrix(columns).toarray()
     tail = 0.1 / (len(FLOORS) * GROUPS * (CLIENTS if scope == "all" else 1))
     if proof == "proved":  # what is kept may fail on two sides: the rule's and the model's own
         tail /= 2

@@ -35,7 +35,7 @@ def constraints_for(
     cuts: bool,
     optimism: Floats | None = None,
     soft: bool = False,
-) -> Constraints:
+) -> Stacked:
     """Lay out what is asked of these people.
 
     Parameters
@@ -82,4 +82,4 @@ def constraints_for(
     if policy.floors:
         floors = FloorConstraints.of(policy.floors, counts, guarantee, cuts=cuts, soft=soft)
         parts.append(floors)
-    return parts[0] if len(parts) == 1 else Stacked.of(parts)
+    return Stacked.of(parts)

@@ -14,24 +14,24 @@ from fairfl_core.lp.rules import RuleTable
 __all__ = [
     "NO_EPSILON",
     "OVERALL",
+    "Cone",
     "Constraints",
     "Entries",
     "RateConstraints",
     "Stacked",
-    "joined",
+    "assembled",
 ]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Entries = tuple[Ints, Ints, Floats]  # row, column, value
+Cone = tuple[sparse.csr_array, sparse.csr_array]  # over auxiliary columns, and over rules
 OVERALL, NO_EPSILON = -1, -2
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Constraints(ABC):
     """Rows over the columns of a program; of their limits only the epsilons change.
-
-    Auxiliary columns are at least 0.
 
     Attributes
     ----------
@@ -42,8 +42,8 @@ class Constraints(ABC):
     client, about : ndarray, shape (rows,)
         The client (or `OVERALL`) that a row is about, and which of the titles says what of it.
     titles : tuple of str
-    auxiliary : int
-        How many auxiliary columns there are.
+    auxiliary : csr_array, shape (rows, auxiliary columns)
+        What auxiliary columns, which are at least 0, add to each row.
     penalty : float
         What each of them costs.
     constants_are_feasible : bool
@@ -56,7 +56,7 @@ class Constraints(ABC):
     client: Ints
     about: Ints
     titles: tuple[str, ...]
-    auxiliary: int = 0
+    auxiliary: sparse.csr_array
     penalty: float = 0.0
     constants_are_feasible: bool = False
 
@@ -64,28 +64,13 @@ class Constraints(ABC):
         return len(self.scope)
 
     @abstractmethod
-    def entries(self, columns: RuleTable) -> Entries:
-        """What these columns put into the rows."""
-
-    def auxiliary_entries(self) -> Entries:
-        """What the auxiliary columns put into the rows."""
-        return joined([])
-
     def matrix(self, rules: RuleTable) -> sparse.csr_array:
-        """What a whole weight on each rule adds to each row, (rows, rules)."""
-        row, column, value = self.entries(rules)
-        return sparse.csr_array((value, (row, column)), (len(self), len(rules)))
-
-    @property
-    def auxiliary_matrix(self) -> sparse.csr_array:
-        """What the auxiliary columns add to each row, (rows, auxiliary)."""
-        row, column, value = self.auxiliary_entries()
-        return sparse.csr_array((value, (row, column)), (len(self), self.auxiliary))
+        """Return what a whole weight on each rule adds to each row, (rows, rules)."""
 
     @property
     def auxiliary_costs(self) -> Floats:
         """What the auxiliary columns cost."""
-        return np.full(self.auxiliary, self.penalty)
+        return np.full(self.auxiliary.shape[1], self.penalty)
 
     def bounds(self, eps_global: float, eps_local: Floats) -> tuple[Floats, Floats]:
         """Lower and upper limit of every row."""
@@ -104,11 +89,10 @@ class Constraints(ABC):
         lower, upper = self.moves
         return np.asarray(upper * np.maximum(-duals, 0.0) - lower * np.maximum(duals, 0.0))
 
-    def cones(self, columns: RuleTable) -> list[Entries]:
+    def cones(self, rules: RuleTable) -> list[Cone]:
         """Second-order cones: of each the rows, the first at least as long as the others.
 
-        An auxiliary column i is written -1 - i, a column of the program as it is. An auxiliary
-        column in the first row of one cone may stand in others after it.
+        The bound of one cone, an auxiliary column in its first row, may stand in others after it.
         """
         return []
 
@@ -139,27 +123,23 @@ class RateConstraints(Constraints):
         The row of a cell's rate, part by part; -1 where there is none.
     weight : ndarray, shape (parts, clients, groups, rates)
         What one person whom the rate counts adds to that row.
-    level : tuple of ndarray
-        Rows, auxiliary columns and what these add there.
     """
 
     counted: Floats
     place: Ints
     weight: Floats
-    level: Entries
 
-    def entries(self, columns: RuleTable) -> Entries:
-        """A column adds the people whom its rates count, weighted."""
-        row = self.place[:, columns.client, columns.group]
-        value = self.weight[:, columns.client, columns.group] * np.tensordot(
-            columns.confusion, self.counted, axes=2
-        )
-        part, column, rate = np.nonzero((row >= 0) & (value != 0))
-        return row[part, column, rate], column, value[part, column, rate]
+    def matrix(self, rules: RuleTable) -> sparse.csr_array:
+        """A rule adds the people whom its rates count, weighted."""
+        people = np.tensordot(rules.confusion, self.counted, axes=2)
+        return self._placed(rules, self.weight[:, rules.client, rules.group] * people)
 
-    def auxiliary_entries(self) -> Entries:
-        """Each level in its rows."""
-        return self.level
+    def _placed(self, rules: RuleTable, value: Floats) -> sparse.csr_array:
+        """The matrix of these values, (parts, rules, rates)."""
+        row = self.place[:, rules.client, rules.group]
+        part, rule, rate = np.nonzero((row >= 0) & (value != 0))
+        entries = row[part, rule, rate], rule, value[part, rule, rate]
+        return assembled([entries], (len(self), len(rules)))
 
     def gains(self, duals: Floats) -> Floats:
         """Return the reduced value of each counted person."""
@@ -169,7 +149,7 @@ class RateConstraints(Constraints):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Stacked(Constraints):
-    """Several sets of rows, one below the other.
+    """All that is asked: several sets of rows, one below the other.
 
     Attributes
     ----------
@@ -182,17 +162,16 @@ class Stacked(Constraints):
     def of(cls, parts: Sequence[Constraints]) -> "Stacked":
         """Lay them out one below the other."""
         starts = np.cumsum([0, *(len(part.titles) for part in parts)])
+        about = [start + part.about for start, part in zip(starts, parts, strict=False)]
         return cls(
             parts=tuple(parts),
             scope=np.concatenate([part.scope for part in parts]),
             limits=np.concatenate([part.limits for part in parts], axis=1),
             moves=np.concatenate([part.moves for part in parts], axis=1),
             client=np.concatenate([part.client for part in parts]),
-            about=np.concatenate(
-                [start + part.about for start, part in zip(starts, parts, strict=False)]
-            ),
+            about=np.concatenate(about),
             titles=tuple(title for part in parts for title in part.titles),
-            auxiliary=sum(part.auxiliary for part in parts),
+            auxiliary=sparse.block_diag([part.auxiliary for part in parts], format="csr"),
             constants_are_feasible=all(part.constants_are_feasible for part in parts),
         )
 
@@ -201,26 +180,9 @@ class Stacked(Constraints):
         first = sum(len(one) for one in self.parts[: self.parts.index(part)])
         return slice(first, first + len(part))
 
-    @property
-    def _starts(self) -> Ints:
-        """The first auxiliary column of each part."""
-        return np.cumsum([0, *(part.auxiliary for part in self.parts[:-1])])
-
-    def entries(self, columns: RuleTable) -> Entries:
+    def matrix(self, rules: RuleTable) -> sparse.csr_array:
         """Each part's, in its own rows."""
-        parts = []
-        for part in self.parts:
-            row, column, value = part.entries(columns)
-            parts.append((row + self.places(part).start, column, value))
-        return joined(parts)
-
-    def auxiliary_entries(self) -> Entries:
-        """Each part's, in its own rows and auxiliary columns."""
-        parts = []
-        for first, part in zip(self._starts, self.parts, strict=True):
-            row, column, value = part.auxiliary_entries()
-            parts.append((row + self.places(part).start, column + first, value))
-        return joined(parts)
+        return sparse.vstack([part.matrix(rules) for part in self.parts], format="csr")
 
     @property
     def auxiliary_costs(self) -> Floats:
@@ -241,19 +203,17 @@ class Stacked(Constraints):
         """Each part's."""
         return [name for part in self.parts for name in part.names(counts)]
 
-    def cones(self, columns: RuleTable) -> list[Entries]:
-        """Each part's, with its own auxiliary columns."""
-        return [
-            (row, np.where(column < 0, column - first, column), value)
-            for first, part in zip(self._starts, self.parts, strict=True)
-            for row, column, value in part.cones(columns)
-        ]
+    def cones(self, rules: RuleTable) -> list[Cone]:
+        """Those of the margins, which come first."""
+        found = self.parts[0].cones(rules)
+        for auxiliary, _ in found:
+            auxiliary.resize(auxiliary.shape[0], self.auxiliary.shape[1])
+        return found
 
 
-def joined(parts: Sequence[Entries]) -> Entries:
-    """The entries of several lists."""
+def assembled(parts: Sequence[Entries], shape: tuple[int, int]) -> sparse.csr_array:
+    """The matrix of several lists of entries; of none at all zeros."""
     if not parts:
-        nothing = np.zeros(0, np.int64)
-        return nothing, nothing, np.zeros(0)
+        return sparse.csr_array(shape)
     row, column, value = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return row, column, value
+    return sparse.csr_array((value, (row, column)), shape)

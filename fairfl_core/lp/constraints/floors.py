@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.intervals import clopper_pearson, normal_quantile
 from fairfl_core.fairness.notions import Notion, Rate
-from fairfl_core.lp.constraints.base import NO_EPSILON, Entries, RateConstraints, joined
+from fairfl_core.lp.constraints.base import NO_EPSILON, RateConstraints
 from fairfl_core.lp.constraints.margins import Widths, binomial_widths, proved_widths
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor
@@ -87,7 +88,6 @@ class FloorConstraints(RateConstraints):
         place[client, group, floor] = np.arange(len(client))
         lower = np.broadcast_to(least, people.shape)[client, group, floor]
         limits = np.stack([lower, np.full(len(lower), np.inf)])
-        every = np.arange(len(client))
         return cls(
             floors=floors,
             notion=notion,
@@ -102,12 +102,11 @@ class FloorConstraints(RateConstraints):
             client=client,
             about=floor,
             titles=tuple(one.label for one in floors),
-            auxiliary=len(client) if soft else 0,
+            auxiliary=sparse.eye_array(len(client), len(client) if soft else 0, format="csr"),
             penalty=_PENALTY,  # far more than meeting any floor can cost
             counted=notion.counted,
             place=place[None],
             weight=np.divide(1.0, people, out=np.zeros_like(people), where=people > 0)[None],
-            level=(every, every, np.ones(len(every))) if soft else joined([]),
         )
 
     @property
@@ -116,14 +115,11 @@ class FloorConstraints(RateConstraints):
         whole = [one.rate if one.keeps is None else 1 - one.keeps for one in self.floors]
         return np.array(whole)[self.floor]
 
-    def entries(self, columns: RuleTable) -> Entries:
+    def matrix(self, rules: RuleTable) -> sparse.csr_array:
         """The recognition under each rule; with a guarantee less what it may be wrong by."""
         if self.guarantee is None:
-            return super().entries(columns)
-        value = self._certain(columns)
-        row = self.place[0, columns.client, columns.group]
-        column, floor = np.nonzero((row >= 0) & (value != 0))
-        return row[column, floor], column, value[column, floor]
+            return super().matrix(rules)
+        return self._placed(rules, self._certain(rules)[None])
 
     def _certain(self, columns: RuleTable) -> Floats:
         """The lower end of every rule's recognition, or of its change: (columns, floors)."""

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.constraints.base import NO_EPSILON, OVERALL, RateConstraints, joined
+from fairfl_core.lp.constraints.base import NO_EPSILON, OVERALL, RateConstraints
 from fairfl_core.lp.policy import Policy
 
 __all__ = ["Merged", "gap_constraints", "ratio_constraints", "share_constraints"]
@@ -76,15 +77,16 @@ def gap_constraints(
     meant[0] = overall
     scope, rate = np.nonzero((there.sum(axis=1) > 1) & meant[:, None])
     at = np.full(scoped.shape, -1)
-    level = joined([])
     if groups == 2:
         at[scope, :, rate] = np.arange(len(scope))[:, None]
         sign, sides = np.array([1.0, -1.0])[:, None], np.array([[-1.0], [1.0]])
+        levels = sparse.csr_array((len(scope), 0))
     else:
         number, group = np.nonzero(there[scope, :, rate])
+        rows, shape = np.arange(len(number)), (len(number), len(scope))
+        levels = sparse.csr_array((-np.ones(len(number)), (rows, number)), shape)
         scope, rate = scope[number], rate[number]
-        at[scope, group, rate] = np.arange(len(number))
-        level = np.arange(len(number)), number, np.full(len(number), -1.0)
+        at[scope, group, rate] = rows
         sign, sides = np.ones((groups, 1)), np.array([[0.0], [1.0]])
     share = np.divide(sign, scoped, out=np.zeros_like(scoped), where=there & (at >= 0))
     own = np.arange(groups) if merged is None else merged.code
@@ -97,12 +99,11 @@ def gap_constraints(
         client=scope - 1,
         about=rate,
         titles=tuple(f"{one}{between}" for one in notion.rates),
-        auxiliary=int(level[1].max(initial=-1)) + 1,
-        constants_are_feasible=not level[0].size,
+        auxiliary=levels,
+        constants_are_feasible=groups == 2,
         counted=notion.counted,
         place=_by_cell(at)[:, :, own],
         weight=_by_cell(share)[:, :, own],
-        level=level,
     )
 
 
@@ -131,6 +132,8 @@ def ratio_constraints(
     weight = np.divide(1.0, scoped, out=np.zeros_like(scoped), where=scoped > 0)
     none, nothing = np.full(half, np.inf), np.zeros(half)
     limits = np.stack([np.append(-none, nothing), np.append(nothing, none)])
+    where = np.arange(2 * half), np.tile(level_of[scope, rate], 2)
+    levels = -np.append(np.ones(half), rho[scope]), where
     return RateConstraints(
         scope=np.full(2 * half, NO_EPSILON),
         limits=limits,
@@ -138,15 +141,10 @@ def ratio_constraints(
         client=np.tile(scope - 1, 2),
         about=np.tile(rate, 2),
         titles=tuple(f"ratio of {one}" for one in notion.rates),
-        auxiliary=int(compared.sum()),
+        auxiliary=sparse.csr_array(levels, (2 * half, int(compared.sum()))),
         counted=notion.counted,
         place=np.concatenate([below, np.where(below >= 0, half + below, -1)]),
         weight=np.tile(_by_cell(weight), (2, 1, 1, 1)),
-        level=(
-            np.arange(2 * half),
-            np.tile(level_of[scope, rate], 2),
-            -np.append(np.ones(half), rho[scope]),
-        ),
     )
 
 
@@ -192,10 +190,10 @@ def share_constraints(policy: Policy, counts: ClientCounts) -> RateConstraints:
         client=np.concatenate(clients),
         about=about,
         titles=tuple(what for *_, what in kinds),
+        auxiliary=sparse.csr_array((len(about), 0)),
         counted=np.stack([counted for _, counted, _, _ in kinds], axis=2),
         place=np.broadcast_to(at.T[:, None], by_cell),
         weight=np.broadcast_to(share.T[:, None], by_cell),
-        level=joined([]),
     )
 
 

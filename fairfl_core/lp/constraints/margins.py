@@ -28,16 +28,24 @@ share of the people behind it. Both are counted, so both may be wrong:
                 chance of at most `tail` (Weissman and others, 2003).
 """
 
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.intervals import clopper_pearson, normal_quantile
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.constraints.base import NO_EPSILON, OVERALL, Constraints, Entries, joined
+from fairfl_core.lp.constraints.base import (
+    NO_EPSILON,
+    OVERALL,
+    Cone,
+    Constraints,
+    Entries,
+    assembled,
+)
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.rules import RuleTable
 
@@ -188,7 +196,7 @@ class MarginConstraints(Constraints):
         )
         scope = np.append(client, np.full(ends, NO_EPSILON))
         has_epsilon = scope != NO_EPSILON
-        return cls(
+        rows = cls(
             notion=notion,
             guarantee=guarantee,
             people=people,
@@ -200,8 +208,10 @@ class MarginConstraints(Constraints):
             client=np.append(client, np.full(ends, OVERALL)),
             about=np.concatenate([overall, np.tile(local, clients), np.full(ends, rates)]),
             titles=(*map(str, notion.rates), "ends of the rates"),
-            auxiliary=(2 * groups + measured * pairs) * rates,
+            auxiliary=sparse.csr_array((len(scope), 0)),
         )
+        entries = assembled(rows._margins(), (len(scope), (2 * groups + measured * pairs) * rates))
+        return replace(rows, auxiliary=entries)
 
     def bounds(self, eps_global: float, eps_local: Floats) -> tuple[Floats, Floats]:
         """An epsilon of 1 asks for nothing, so nothing is held either."""
@@ -249,23 +259,24 @@ class MarginConstraints(Constraints):
 
     # ---------------------------------------------------------------- rows
 
-    def entries(self, columns: RuleTable) -> Entries:
+    def matrix(self, rules: RuleTable) -> sparse.csr_array:
         """Overall rows, then the local ones, then what defines the ends of overall rates."""
         first = 2 * len(self._pairs) * self.people.shape[2]
-        inside, overall = self.widths(columns), self._overall_widths(columns)
+        inside, overall = self.widths(rules), self._overall_widths(rules)
         lean = _UNDERSHOOT * np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
         lean = lean if self._is_measured else np.ones((2, 1))
         each = first * lean.shape[1]
-        local = self._gaps(columns, inside, lean, first + columns.client * each)
-        whole = self._gaps(columns, overall, np.ones((2, 1)), 0 * columns.client)
-        weight = self._weight[columns.client, columns.group]
-        row, column, value = whole
-        value *= weight[column, self.about[row]]
-        return joined(
-            [local, whole, *([] if self._is_measured else [self._ends(columns, overall)])]
-        )
+        parts = self._gaps(rules, inside, lean, first + rules.client * each)
+        weight = self._weight[rules.client, rules.group]
+        for row, rule, value in self._gaps(rules, overall, np.ones((2, 1)), 0 * rules.client):
+            parts.append((row, rule, value * weight[rule, self.about[row]]))
+        if not self._is_measured:
+            parts.append(self._ends(rules, overall))
+        return assembled(parts, (len(self), len(rules)))
 
-    def _gaps(self, columns: RuleTable, widths: Widths, lean: Floats, first: Ints) -> Entries:
+    def _gaps(
+        self, columns: RuleTable, widths: Widths, lean: Floats, first: Ints
+    ) -> list[Entries]:
         """Every column's part in the gaps of its pairs, to either side, at worst.
 
         `lean` (2, directions) is how much of the first and of the second group's width counts,
@@ -282,7 +293,7 @@ class MarginConstraints(Constraints):
                 value = np.stack([toward[side] for side in sides], axis=2)
                 row = first[mine, None] + np.arange(number * each, (number + 1) * each)
                 parts.append((row.ravel(), mine.repeat(each), value.ravel()))
-        return joined(parts)
+        return parts
 
     @property
     def _weight(self) -> Floats:
@@ -301,13 +312,13 @@ class MarginConstraints(Constraints):
         every = np.tile(np.arange(len(columns)).repeat(rates), 2)
         return np.stack(row).ravel(), every, np.stack(value).ravel()
 
-    def auxiliary_entries(self) -> Entries:
+    def _margins(self) -> list[Entries]:
         """The overall margins in both signs of their gaps; ends of rates in their own rows."""
         clients, groups, rates = self.people.shape
         rate = np.arange(rates)
         gap = np.arange(2 * len(self._pairs) * rates)
         if self._is_measured:
-            return gap, 2 * groups * rates + gap // 2, np.full(len(gap), self.z)
+            return [(gap, 2 * groups * rates + gap // 2, np.full(len(gap), self.z))]
         total = np.maximum(self.people.sum(axis=0), 1e-9)
         spread = np.sqrt((clients * np.log(2) - np.log(self.error / 4)) / (2 * total))
         parts = []
@@ -320,28 +331,24 @@ class MarginConstraints(Constraints):
         ends = np.arange(2 * groups * rates)
         own = len(self) - len(ends) * clients + np.arange(len(ends) * clients)
         side = np.where(ends % 2, 1.0, -1.0)
-        return joined([*parts, (own, ends.repeat(clients), side.repeat(clients))])
+        return [*parts, (own, ends.repeat(clients), side.repeat(clients))]
 
-    def cones(self, columns: RuleTable) -> list[Entries]:
+    def cones(self, rules: RuleTable) -> list[Cone]:
         """Each group's errors, then those of each pair of groups."""
         if not self._is_measured:
             return []
         _, groups, rates = self.people.shape
-        error = self._overall_widths(columns)
-        lengths = [
-            self._group_cone(columns, error, group, rate)
-            for group in range(groups)
-            for rate in range(rates)
-        ]
-        first = 2 * groups * rates
-        pairs = [
-            [-1 - first - number * rates - rate, *(-1 - 2 * (g * rates + rate) for g in pair)]
-            for number, pair in enumerate(self._pairs)
-            for rate in range(rates)
-        ]
-        return [*lengths, *((np.arange(3), np.array(pair), np.ones(3)) for pair in pairs)]
+        error, first = self._overall_widths(rules), 2 * groups * rates
+        found = [self._group_cone(rules, error, *one) for one in np.ndindex(groups, rates)]
+        for (number, pair), rate in product(enumerate(self._pairs), range(rates)):
+            of_pair = np.array([first + number * rates, *(2 * g * rates + rate for g in pair)])
+            bounds = assembled(
+                [(np.arange(3), of_pair + rate, np.ones(3))], (3, self.auxiliary.shape[1])
+            )
+            found.append((bounds, sparse.csr_array((3, len(rules)))))
+        return found
 
-    def _group_cone(self, columns: RuleTable, widths: Widths, group: int, rate: int) -> Entries:
+    def _group_cone(self, columns: RuleTable, widths: Widths, group: int, rate: int) -> Cone:
         """Rows (s, v): v = the error of each cell, then what its weight's may be, times r - m."""
         people, mine = self.people[:, group, rate], columns.group == group
         clients, total = len(people), people.sum()
@@ -349,12 +356,16 @@ class MarginConstraints(Constraints):
         share = (people + z2 / clients) / (total + z2)  # Wilson's middle of the weights
         root = np.sqrt(z2 / self.z**2 * share / (total + z2))
         place, client = np.flatnonzero(mine), columns.client[mine]
-        length, every = -1 - 2 * (group * self.people.shape[2] + rate), np.arange(clients)
+        length, every = 2 * (group * self.people.shape[2] + rate), np.arange(clients)
         error = self._weight[client, group, rate] * np.asarray(widths.error)[mine, rate]
+        own = [(1 + client, place, error)]
+        own += [(1 + clients + client, place, root[client] * widths.rate[mine, rate])]
+        bound = [(np.zeros(1, int), np.array([length]), np.ones(1))]
+        bound += [(1 + clients + every, np.full(clients, length + 1), -root)]
+        rows = 1 + 2 * clients
         return (
-            np.concatenate([[0], 1 + client, 1 + clients + client, 1 + clients + every]),
-            np.concatenate([[length], place, place, np.full(clients, length - 1)]),
-            np.concatenate([[1.0], error, root[client] * widths.rate[mine, rate], -root]),
+            assembled(bound, (rows, self.auxiliary.shape[1])),
+            assembled(own, (rows, len(columns))),
         )
 
 

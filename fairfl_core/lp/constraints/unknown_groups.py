@@ -1,14 +1,15 @@
 """Rows that hold gaps down whatever groups the people without one have."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.constraints.base import NO_EPSILON, OVERALL, Constraints, Entries, joined
+from fairfl_core.lp.constraints.base import NO_EPSILON, Constraints, Entries, assembled
 from fairfl_core.lp.rules import RuleTable
 
 __all__ = ["UnknownGroupConstraints"]
@@ -85,7 +86,7 @@ class UnknownGroupConstraints(Constraints):
                 np.repeat(np.arange(len(scope)), len(a)),
             ]
         )
-        return cls(
+        rows = cls(
             notion=notion,
             place=scope - 1,
             rate=rate,
@@ -97,8 +98,9 @@ class UnknownGroupConstraints(Constraints):
             client=scope[every] - 1,
             about=rate[every],
             titles=tuple(map(str, notion.rates)),
-            auxiliary=2 * behind.size + joining,
+            auxiliary=sparse.csr_array((len(whose) + len(every), 0)),
         )
+        return replace(rows, auxiliary=rows._auxiliary())
 
     # ---------------------------------------------------------------- where rows and columns are
 
@@ -118,7 +120,8 @@ class UnknownGroupConstraints(Constraints):
 
     @property
     def _pair_rows(self) -> Ints:
-        return np.arange(self.auxiliary, len(self)).reshape(len(self.place), -1)
+        first = 2 * self.people.size + 2 * len(self.lacking[0]) * self.people.shape[1]
+        return np.arange(first, len(self)).reshape(len(self.place), -1)
 
     # ---------------------------------------------------------------- what stands in them
 
@@ -128,50 +131,31 @@ class UnknownGroupConstraints(Constraints):
         joining = np.bincount(self.lacking[0], self.lacking[3], minlength=len(self.place))
         return np.asarray(self.people + joining[:, None])
 
-    def entries(self, columns: RuleTable) -> Entries:
-        """A column adds the people whom its rates count, and its share of each kind's answers."""
-        assert columns.response is not None
-        answered = self.notion.answered(columns.confusion)  # (columns, rates)
-        rows_of: list[list[int]] = [[] for _ in range(int(columns.client.max()) + 1)]
-        overall = np.flatnonzero(self.place == OVERALL)
-        for number, client in enumerate(self.place):
-            if client != OVERALL and client < len(rows_of):
-                rows_of[client].append(number)
-        most = max(map(len, rows_of), default=0) + len(overall)
-        table = np.full((len(rows_of), most), -1)
-        for client, places in enumerate(rows_of):
-            table[client, : len(places) + len(overall)] = [*places, *overall]
-        scope = table[columns.client]  # (columns, scopes)
-        column, which = np.nonzero(scope >= 0)
-        at = scope[column, which]
-        value = answered[column, self.rate[at]] / self._whole[at, columns.group[column]]
-        parts = []
-        for side in (0, 1):
-            row = self._bound(side)[at, columns.group[column]]
-            parts.append((row[value != 0], column[value != 0], value[value != 0]))
-        # Kinds of further people: the columns of their client and each group.
+    def matrix(self, rules: RuleTable) -> sparse.csr_array:
+        """A rule adds the people whom its rates count, and its share of each kind's answers."""
+        assert rules.response is not None
+        answered = self.notion.answered(rules.confusion)  # (rules, rates)
+        # The rules of each client, and in the last row (at `OVERALL`) all.
+        many, clients = len(rules), 1 + max(int(rules.client.max()), int(self.place.max()))
+        where = np.append(rules.client, np.full(many, clients)), np.tile(np.arange(many), 2)
+        of_client = sparse.csr_array((np.ones(2 * many), where), (clients + 1, many))
+        at, rule = of_client[self.place].nonzero()
+        value = answered[rule, self.rate[at]] / self._whole[at, rules.group[rule]]
+        parts = [(self._bound(side)[at, rules.group[rule]], rule, value) for side in (0, 1)]
         kinds, client, answer, _ = self.lacking
-        order = np.argsort(columns.client, kind="stable")
-        starts = np.searchsorted(columns.client[order], np.arange(int(client.max(initial=0)) + 2))
-        length = (starts[1:] - starts[:-1])[client]
-        kind = np.repeat(np.arange(len(kinds)), length)
-        offset = np.arange(len(kind)) - np.repeat(np.cumsum(length) - length, length)
-        of = order[starts[client][kind] + offset]
-        share = np.einsum(
-            "pk,pk->p",
-            columns.response[of, answer[kind]],
-            self.notion.asked[self.rate[kinds[kind]]],
-        )
-        there = share != 0
+        kind, rule = of_client[client].nonzero()
+        asked = self.notion.asked[self.rate[kinds[kind]]]
+        share = np.einsum("pk,pk->p", rules.response[rule, answer[kind]], asked)
         for side, sign in ((0, 1.0), (1, -1.0)):
-            row = self._kind(side)[kind, columns.group[of]]
-            parts.append((row[there], of[there], sign * share[there]))
-        return joined(parts)
+            parts.append((self._kind(side)[kind, rules.group[rule]], rule, sign * share))
+        found = assembled(parts, (len(self), len(rules)))
+        found.eliminate_zeros()
+        return found
 
-    def auxiliary_entries(self) -> Entries:
+    def _auxiliary(self) -> sparse.csr_array:
         """t, u and s in the rows of rates, of kinds, and of two groups."""
         kinds, _, _, many = self.lacking
-        parts = []
+        parts: list[Entries] = []
         for side, sign in ((0, 1.0), (1, -1.0)):
             level, joins = self._bound(side), self._kind(side)
             whole = self._whole
@@ -185,4 +169,4 @@ class UnknownGroupConstraints(Constraints):
             row = self._pair_rows[:, place]
             parts.append((row, self._bound(0)[:, a], np.ones(len(row))))
             parts.append((row, self._bound(1)[:, b], -np.ones(len(row))))
-        return joined(parts)
+        return assembled(parts, (len(self), int(self._pair_rows[0, 0])))

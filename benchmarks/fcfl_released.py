@@ -19,10 +19,10 @@ import pandas as pd
 from fairfl_core._io.files import write_json
 from fairfl_core.data.datasets import People
 from fairfl_core.training.data import TEST, TRAINING, Federation
-from fairfl_core.training.local_rounds import count_cells
 from fairfl_core.training.method import LocalRound, Plan, Rows
 from fairfl_core.training.parameters import first_parameters
 from fairfl_core.training.recipes import Recipe
+from fairfl_core.training.training import count_cells
 from research.paper.fcfl_released import RELEASED, RELEASED_FORMAT, released_table
 from research.trained.fcfl import FCFL
 from research.trained.gradients import LinearGradients

@@ -119,7 +119,7 @@ def sweep(
     """
     from fairfl_core.cli.train import seeds_from
     from fairfl_core.data import datasets
-    from fairfl_core.training.methods import METHODS, USUAL
+    from fairfl_core.training.method import METHODS, USUAL
     from fairfl_core.training.recipes import recipe as recipe_of
     from research.post_processed import POST_PROCESSED, ship_post_processed
     from research.shipping import ship_fedavg, ship_method

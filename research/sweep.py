@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fairfl_core._io.files import write_whole
 from fairfl_core.data.datasets import People
-from fairfl_core.training.methods import make_method
+from fairfl_core.training.method import make_method
 from fairfl_core.training.recipes import Recipe
 from fairfl_core.training.training import Prepared, Run, plan_of, prepare, train_prepared
 from research.sweeps import MOST_LOST, Sweep

@@ -22,7 +22,7 @@ from fairfl_core.data.experiments import SeedScores
 from fairfl_core.data.grouping import Grouping
 from fairfl_core.errors import InputError
 from fairfl_core.training.data import check_folds
-from fairfl_core.training.methods import settings_from
+from fairfl_core.training.method import settings_from
 from fairfl_core.training.recipes import Recipe
 from fairfl_core.training.recipes import recipe as recipe_of
 from fairfl_core.training.trainers import parallel_clients

@@ -14,7 +14,7 @@ import tomli_w
 from fairfl_core._io.files import read_whole, write_whole
 from fairfl_core._io.names import check_names, check_readable, listed
 from fairfl_core.errors import InputError
-from fairfl_core.training.methods import USUAL, make_method
+from fairfl_core.training.method import USUAL, make_method
 from fairfl_core.training.parameters import Shapes, parameter_shapes, size_of
 from fairfl_core.training.recipes import Recipe
 

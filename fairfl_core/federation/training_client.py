@@ -34,11 +34,9 @@ from fairfl_core.training.data import (
     scaled,
     split_people,
 )
-from fairfl_core.training.local_rounds import make_local_round, row_weights, with_cells
-from fairfl_core.training.method import HeldOut, State
-from fairfl_core.training.methods import make_method
+from fairfl_core.training.method import HeldOut, State, make_method
 from fairfl_core.training.trainers import make_trainer
-from fairfl_core.training.training import plan_of
+from fairfl_core.training.training import make_local_round, plan_of, row_weights, with_cells
 
 __all__ = ["OwnRows", "app"]
 

@@ -19,7 +19,7 @@ from scipy import sparse
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InfeasibleError
 from fairfl_core.fairness.notions import Notion
-from fairfl_core.lp.constraints.base import Constraints
+from fairfl_core.lp.constraints.base import Stacked
 from fairfl_core.lp.highs import HighsSolver, highs_solver
 from fairfl_core.lp.linear_program import LinearProgram, Objective, Optimum
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, Measured
@@ -71,7 +71,7 @@ class ColumnGeneration:
     measured : Measured
     notion : Notion
     objective : Objective
-    constraints : Constraints
+    constraints : Stacked
         Floors among them are soft: rules that would meet one may be yet to be found.
     gap : float
         Stop when no more utility than this is promised by any rule.
@@ -82,7 +82,7 @@ class ColumnGeneration:
         measured: Measured,
         notion: Notion,
         objective: Objective,
-        constraints: Constraints,
+        constraints: Stacked,
         gap: float,
     ) -> None:
         self._measured, self._objective, self.constraints = measured, objective, constraints
@@ -110,7 +110,7 @@ class ColumnGeneration:
         """Return the optimum if the rules that `find` came upon meet the floors."""
         return self._generate(eps_global, eps_local, self.tried)[0]
 
-    def find(self, constraints: Constraints, duals: Floats, paid: Floats) -> RuleTable | None:
+    def find(self, constraints: Stacked, duals: Floats, paid: Floats) -> RuleTable | None:
         """Return rules that would help at the duals of relaxed limits; see `infeasible`."""
         gain = constraints.gains(duals)
         new = RuleTable.join([price(gain) for price in self._pricing])

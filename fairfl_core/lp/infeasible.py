@@ -23,7 +23,7 @@ from scipy import sparse
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InfeasibleError
 from fairfl_core.lp.cone_solver import solve_conic
-from fairfl_core.lp.constraints.base import OVERALL, Constraints, Stacked
+from fairfl_core.lp.constraints.base import OVERALL, Stacked
 from fairfl_core.lp.constraints.floors import FloorConstraints
 from fairfl_core.lp.linear_program import LinearProgram
 from fairfl_core.lp.rules import RuleTable
@@ -173,9 +173,8 @@ def explain_infeasible(
     )
 
 
-def _floors(rows: Constraints) -> tuple[FloorConstraints, slice]:
+def _floors(rows: Stacked) -> tuple[FloorConstraints, slice]:
     """Return the floors among the constraints, and their rows."""
-    assert isinstance(rows, Stacked)
     floors = next(part for part in rows.parts if isinstance(part, FloorConstraints))
     return floors, rows.places(floors)
 

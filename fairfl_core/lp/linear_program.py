@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.lp.constraints.base import Constraints
+from fairfl_core.lp.constraints.base import Stacked
 from fairfl_core.lp.rules import RuleTable
 from fairfl_core.lp.utility import Utility
 
@@ -121,7 +121,7 @@ class LinearProgram:
 
     Attributes
     ----------
-    constraints : Constraints
+    constraints : Stacked
     rules : RuleTable
     variables : RuleTable
         What the rules of each variable do together.
@@ -131,7 +131,7 @@ class LinearProgram:
         What is maximised; of equally good optima the one with the least tie_break.x is taken.
     """
 
-    constraints: Constraints
+    constraints: Stacked
     rules: RuleTable
     variables: RuleTable
     shares: sparse.csr_array
@@ -141,7 +141,7 @@ class LinearProgram:
     @classmethod
     def of(
         cls,
-        constraints: Constraints,
+        constraints: Stacked,
         rules: RuleTable,
         objective: Floats,
         tie_break: Floats,

@@ -89,7 +89,7 @@ class FairnessProgram:
     policy : Policy
     needs_scores : bool
         Whether what it finds looks at scores.
-    constraints : Constraints
+    constraints : Stacked
     linear_program : LinearProgram or None
         Objective, matrix, limits and cones that are solved; None where rules are generated.
     """

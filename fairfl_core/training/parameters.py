@@ -4,24 +4,16 @@ A server averages vectors and needs no network to do so: nothing here imports Te
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "FILTERS",
-    "HIDDEN",
-    "Shapes",
-    "cnn_shapes",
-    "dense_shapes",
-    "first_parameters",
-    "parameter_shapes",
-    "size_of",
-]
+__all__ = ["Shapes", "first_parameters", "parameter_shapes", "size_of"]
 
 Shapes = tuple[tuple[int, ...], ...]
-HIDDEN = (64, 32)  # nodes of the MLP
-FILTERS = (32, 64, 128)  # of the CNN
+_HIDDEN = (64, 32)  # nodes of the MLP
+_FILTERS = (32, 64, 128)  # of the CNN
 
 
 def size_of(shapes: Shapes) -> int:
@@ -43,23 +35,20 @@ def first_parameters(shapes: Shapes, seed: int) -> NDArray[np.float32]:
     return np.concatenate(parts).astype(np.float32)
 
 
-def dense_shapes(widths: Sequence[int]) -> Shapes:
-    """Dense layers from width to width: kernel, bias, kernel, bias, ..."""
-    pairs = zip(widths[:-1], widths[1:], strict=True)
-    return tuple(shape for a, b in pairs for shape in ((a, b), (b,)))
-
-
-def cnn_shapes(channels: int, side: int, labels: int, filters: Sequence[int]) -> Shapes:
-    """3 x 3 convolutions, then dense layers of 128 and 32 that the side inputs join."""
-    widths = (channels, *filters)
-    kernels = [(3, 3, a, b) for a, b in zip(widths[:-1], widths[1:], strict=True)]
-    convolutions = tuple(shape for kernel in kernels for shape in (kernel, kernel[-1:]))
-    return (*convolutions, *dense_shapes((filters[-1] + side, 128, 32, labels)))
-
-
 def parameter_shapes(model: str, inputs: int, side: int, labels: int) -> Shapes:
-    """The shapes of a recipe's model: `inputs` features or channels, `side` one-hots beside."""
+    """The shapes of a recipe's model: `inputs` features or channels, `side` one-hots beside.
+
+    A CNN has 3 x 3 convolutions, then dense layers of 128 and 32 that the side inputs join.
+    """
     if model == "cnn":
-        return cnn_shapes(inputs, side, labels, FILTERS)
-    hidden = HIDDEN if model == "mlp" else ()
-    return dense_shapes((inputs + side, *hidden, labels))
+        widths = (inputs, *_FILTERS)
+        kernels = [(3, 3, a, b) for a, b in pairwise(widths)]
+        convolutions = tuple(shape for kernel in kernels for shape in (kernel, kernel[-1:]))
+        return (*convolutions, *_dense_shapes((widths[-1] + side, 128, 32, labels)))
+    hidden = _HIDDEN if model == "mlp" else ()
+    return _dense_shapes((inputs + side, *hidden, labels))
+
+
+def _dense_shapes(widths: Sequence[int]) -> Shapes:
+    """Dense layers from width to width: kernel, bias, kernel, bias, ..."""
+    return tuple(shape for a, b in pairwise(widths) for shape in ((a, b), (b,)))

@@ -5,11 +5,16 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from fairfl_core.errors import InputError
-from fairfl_core.training.methods import USUAL, make_method, method_class
-from fairfl_core.training.scenarios import SCENARIOS
+from fairfl_core.training.method import USUAL, make_method, method_class
 
-__all__ = ["RECIPES", "Recipe", "recipe"]
+__all__ = ["RECIPES", "SCENARIOS", "Recipe", "recipe"]
 
+# Share of women in each of five clients of 1,500 (the paper's section on heterogeneity).
+SCENARIOS: dict[str, tuple[float, ...]] = {
+    "scenario1": (0.4, 0.4, 0.4, 0.4, 0.4),
+    "scenario2": (0.2, 0.3, 0.4, 0.5, 0.6),
+    "scenario3": (0.1, 0.3, 0.5, 0.7, 0.9),
+}
 _NETWORKS = {
     "linear": "softmax of linear functions",
     "mlp": "dense 64 and 32 with ReLU, softmax",
@@ -41,7 +46,7 @@ class Recipe:
         Rounds to run (the best is chosen on validation rows), rows in a step, Adam's rate. Adam
         starts afresh each round, as in the authors' code.
     method : str
-        What clients and server do in a round; see `fairfl_core.training.methods`.
+        What clients and server do in a round; see `fairfl_core.training.method`.
     method_settings : mapping
         The method's own settings where they are not its usual ones.
     group_input, client_input : bool

@@ -7,6 +7,7 @@ a method first asks for it.
 
 import os
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,18 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 from fairfl_core.training.data import TRAINING, Federation, moments_of, scaler_of
-from fairfl_core.training.models import Model, cnn, mlp
+from fairfl_core.training.parameters import Shapes, first_parameters, parameter_shapes, size_of
 from fairfl_core.training.recipes import Recipe
 from fairfl_core.training.trainers import parallel_map
 
-__all__ = ["TensorFlowTrainer", "adam_start", "adam_step", "poses_of", "prepare_tensorflow"]
+__all__ = [
+    "Model",
+    "TensorFlowTrainer",
+    "adam_start",
+    "adam_step",
+    "poses_of",
+    "prepare_tensorflow",
+]
 
 _LEAST = 1024  # rows in the smallest chunk
 # a compiled step stays on the thread that calls it, instead of sharing one helper with all others
@@ -40,6 +48,51 @@ def prepare_tensorflow(threads: int, parallel: int) -> None:
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         tf.config.threading.set_inter_op_parallelism_threads(max(threads, parallel))
     tf.zeros(())
+
+
+@dataclass(frozen=True)
+class Model:
+    """A network as a pure function of one parameter vector: logits(theta, x, side).
+
+    `theta` is the paper's theta, all weights end to end, so that what a server does with models is
+    arithmetic on vectors; `shapes` are those of its parts (kernel, bias, kernel, bias, ...). `side`
+    holds the group and the client as one-hots when the score R(x, a, c) may see them.
+    """
+
+    shapes: Shapes
+
+    @property
+    def size(self) -> int:
+        """Number of parameters, p."""
+        return size_of(self.shapes)
+
+    def initial(self, seed: int) -> NDArray[np.float32]:
+        """The parameters that training starts from."""
+        return first_parameters(self.shapes, seed)
+
+    def logits(self, theta: tf.Tensor, x: tf.Tensor, side: tf.Tensor) -> tf.Tensor:
+        """Scores before the softmax, shape (rows, labels).
+
+        Convolutions (3 x 3, two poolings, a global average) come first, where there are any; the
+        side inputs join where the picture has become a vector; then dense layers with ReLU between.
+        """
+        pieces = tf.split(theta, [int(np.prod(shape)) for shape in self.shapes])
+        weights = [
+            tf.reshape(piece, shape) for piece, shape in zip(pieces, self.shapes, strict=True)
+        ]
+        convolutions = sum(len(shape) == 4 for shape in self.shapes)
+        for layer in range(convolutions):
+            x = tf.nn.conv2d(x, weights[2 * layer], 1, "VALID")
+            if layer < convolutions - 1:  # a maximum commutes with bias and ReLU: pool first
+                x = tf.nn.max_pool2d(x, 2, 2, "VALID")
+            x = tf.nn.relu(tf.nn.bias_add(x, weights[2 * layer + 1]))
+        x = tf.reduce_mean(x, axis=[1, 2]) if convolutions else x
+        x = tf.concat([x, side], axis=1)
+        for at in range(2 * convolutions, len(weights), 2):
+            x = tf.matmul(x, weights[at]) + weights[at + 1]
+            if at + 2 < len(weights):
+                x = tf.nn.relu(x)
+        return x
 
 
 class TensorFlowTrainer:
@@ -66,9 +119,10 @@ class TensorFlowTrainer:
             -(-len(rows) // recipe.batch) for rows in federation.client_rows(TRAINING)
         )
         self._labels = len(people.labels)
-        self.model = self._build()
-        self.shapes = self.model.shapes
-        fast = recipe.model == "mlp"  # XLA makes the MLP faster and the CNN slower
+        inputs = int(self._inputs.shape[-1])
+        self.shapes = parameter_shapes(recipe.model, inputs, sum(self._widths), self._labels)
+        self.model = Model(self.shapes)
+        fast = recipe.model != "cnn"  # XLA makes the MLP faster and the CNN slower
         self._compiled_epoch = tf.function(self._epoch, jit_compile=fast)
         self._compiled_logits = tf.function(self._logits, jit_compile=fast)
         self._chunk = 8192 if fast else 512
@@ -115,10 +169,6 @@ class TensorFlowTrainer:
         values = np.concatenate(logits)[: len(rows)].astype(np.float64)
         values = np.exp(values - values.max(axis=1, keepdims=True))
         return values / values.sum(axis=1, keepdims=True)
-
-    def _build(self) -> Model:
-        make = {"mlp": mlp, "cnn": cnn}[self._recipe.model]
-        return make(int(self._inputs.shape[-1]), sum(self._widths), self._labels)
 
     def _in_batches(self, values: NDArray[Any]) -> NDArray[Any]:
         """One value a row, in steps of a batch; zeros fill what no row fills."""

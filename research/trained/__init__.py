@@ -1,6 +1,6 @@
 """Fair training methods of other people, registered under their names beside FedAvg."""
 
-from fairfl_core.training.methods import register
+from fairfl_core.training.method import register
 
 __all__ = ["register_all"]
 

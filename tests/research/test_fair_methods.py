@@ -8,8 +8,7 @@ from scipy.optimize import linprog
 
 from fairfl_core.data.method_answers import list_methods, open_method
 from fairfl_core.errors import InputError
-from fairfl_core.training.method import Plan, Reply, State
-from fairfl_core.training.methods import make_method, method_class
+from fairfl_core.training.method import Plan, Reply, State, make_method, method_class
 from fairfl_core.training.training import prepare, train_prepared
 from research.trained.cell_weights import RULES, parity_gap
 from research.trained.equifl import shared_part

@@ -209,13 +209,7 @@ def linear(federation):
 @pytest.fixture(scope="module")
 def shallow(federation):
     """A network without hidden layers: what the numpy one says it is."""
-    from fairfl_core.training.models import mlp
-
-    class Shallow(TensorFlowGradients):
-        def _build(self):
-            return mlp(int(self._inputs.shape[-1]), sum(self._widths), self._labels, hidden=())
-
-    return Shallow(federation, replace(LINEAR, model="mlp"))
+    return TensorFlowGradients(federation, LINEAR)
 
 
 @pytest.mark.parametrize("notion", ["sp", "eo"])

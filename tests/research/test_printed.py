@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fairfl_core.evaluation.methods import PAPER
-from fairfl_core.training.scenarios import SCENARIOS as DRAWN
+from fairfl_core.training.recipes import SCENARIOS as DRAWN
 from research.paper.printed import TABLE_2, TABLE_4, TABLE_4_FEDAVG
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "paper"

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from fairfl_core.data.method_answers import list_methods, open_method
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.methods import method_rows
-from fairfl_core.training.methods import METHODS
+from fairfl_core.training.method import METHODS
 from research.__main__ import app
 from research.shipping import asdict_of, converged, ship_fedavg, ship_method
 from research.sweep import Sweeper, Trial, choose

@@ -36,13 +36,7 @@ def theta(trainer):
 @pytest.fixture(scope="module")
 def tensorflow_trainer(federation):
     """A network without hidden layers: what the numpy one says it is."""
-    from fairfl_core.training.models import mlp
-
-    class Shallow(TensorFlowTrainer):
-        def _build(self):
-            return mlp(int(self._inputs.shape[-1]), sum(self._widths), self._labels, hidden=())
-
-    return Shallow(federation, replace(LINEAR, model="mlp"))
+    return TensorFlowTrainer(federation, LINEAR)
 
 
 def test_it_does_what_tensorflow_does(trainer, tensorflow_trainer, federation, theta):

@@ -8,9 +8,9 @@ from typing import ClassVar
 import pytest
 
 from fairfl_core.errors import InputError
-from fairfl_core.training import methods
+from fairfl_core.training import method as methods
 from fairfl_core.training.fedavg import FedAvg
-from fairfl_core.training.methods import make_method, register, settings_from
+from fairfl_core.training.method import make_method, register, settings_from
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def test_wrong_settings_are_sentences(words, sentence):
 
 def test_looking_a_method_up_imports_no_tensorflow():
     code = (
-        "import sys; from fairfl_core.training.methods import METHODS, make_method;"
+        "import sys; from fairfl_core.training.method import METHODS, make_method;"
         "[make_method(name, {}) for name in METHODS]; sys.exit('tensorflow' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -5,7 +5,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from fairfl_core.training.models import cnn, mlp
+from fairfl_core.training.parameters import parameter_shapes
+from fairfl_core.training.tensorflow_trainer import Model
+
+
+def network(kind, inputs, side, labels):
+    return Model(parameter_shapes(kind, inputs, side, labels))
 
 
 def shaped(model, theta):
@@ -14,13 +19,13 @@ def shaped(model, theta):
 
 
 def test_the_mlp_is_the_papers():
-    model = mlp(99, 0, 1)
+    model = network("mlp", 99, 0, 1)
     assert model.size == 99 * 64 + 64 + 64 * 32 + 32 + 32 + 1
-    assert mlp(19, 0, 1).size == 3393  # the authors' size on PublicCoverage
+    assert network("mlp", 19, 0, 1).size == 3393  # the authors' size on PublicCoverage
 
 
 def test_the_mlp_computes_what_keras_computes():
-    model = mlp(5, 3, 4)
+    model = network("mlp", 5, 3, 4)
     theta = model.initial(0)
     reference = keras.Sequential(
         [
@@ -37,7 +42,7 @@ def test_the_mlp_computes_what_keras_computes():
 
 
 def test_the_cnn_computes_what_keras_computes_with_pooling_after_relu():
-    model = cnn(3, 2, 4)
+    model = network("cnn", 3, 2, 4)
     theta = model.initial(1) + np.random.default_rng(2).normal(0, 0.05, model.size).astype("f4")
     image, side = keras.layers.Input((28, 28, 3)), keras.layers.Input((2,))
     x = image
@@ -56,7 +61,7 @@ def test_the_cnn_computes_what_keras_computes_with_pooling_after_relu():
     assert np.allclose(ours, reference([pictures, sides]), atol=1e-4)
 
 
-@pytest.mark.parametrize("model", [mlp(6, 2, 3), cnn(3, 2, 4)])
+@pytest.mark.parametrize("model", [network("mlp", 6, 2, 3), network("cnn", 3, 2, 4)])
 def test_first_weights_are_bounded_seeded_and_biases_zero(model):
     first = model.initial(0)
     assert np.array_equal(first, model.initial(0))

@@ -10,8 +10,8 @@ from fairfl_core.data import experiments
 from fairfl_core.data.datasets import People
 from fairfl_core.data.resample import client_names
 from fairfl_core.errors import InputError
-from fairfl_core.training.recipes import RECIPES
-from fairfl_core.training.scenarios import SCENARIOS, draw_clients
+from fairfl_core.training.data import draw_clients
+from fairfl_core.training.recipes import RECIPES, SCENARIOS
 
 
 def population(units: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

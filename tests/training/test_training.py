@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairfl_core.errors import InputError
-from fairfl_core.training import methods
+from fairfl_core.training import method as methods
 from fairfl_core.training.data import TEST, TRAINING, VALIDATION, federate
 from fairfl_core.training.fedavg import FedAvg
 from fairfl_core.training.method import Reply, State

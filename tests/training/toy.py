@@ -17,9 +17,9 @@ from fairfl_core.training.method import (
     Reply,
     State,
     Trainer,
+    register,
     weighted_mean,
 )
-from fairfl_core.training.methods import register
 
 register("toy", "tests.training.toy:Toy")
 

@@ -10,6 +10,7 @@ import typer
 
 from fairfl_core._io.files import read_json
 from fairfl_core.cli._shell import read_counts, say, split_names, write_apart
+from fairfl_core.data.coding import TableColumns
 from fairfl_core.data.columns import code_column
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.grouping import group_columns
@@ -38,8 +39,8 @@ _Text = str | None
 
 
 @dataclass(frozen=True)
-class TableOptions:
-    """Which columns of a table hold what, and which names to expect."""
+class ColumnOptions:
+    """Which columns of a table hold what."""
 
     client: Annotated[_Text, typer.Option(help="Column of the client.")] = None
     group: Annotated[
@@ -71,10 +72,6 @@ class TableOptions:
             "Default: those seen, sorted."
         ),
     ] = None
-    groups: Annotated[
-        _Text, typer.Option(help="All groups; crossed ones are written like “woman · Black”.")
-    ] = None
-    clients: Annotated[_Text, typer.Option(help="All clients. Default: those seen.")] = None
     favourable: Annotated[_Text, typer.Option(help="Label. Default: the last.")] = None
     split: Annotated[
         _Text,
@@ -93,16 +90,25 @@ class TableOptions:
     row_id: Annotated[
         _Text, typer.Option(help="With --fold: column that names the person in a client.")
     ] = None
-
-    weight: Annotated[
-        _Text, typer.Option(help="Column of what each person counts for, as surveys have.")
-    ] = None
     missing_group: Annotated[
         _Text,
         typer.Option(
             help="What becomes of rows without a group: drop, own (a group of their own) or bound "
             "(the worst of what they may be). Default: refuse them."
         ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class TableOptions(ColumnOptions):
+    """Which columns of a table hold what, and which names to expect."""
+
+    groups: Annotated[
+        _Text, typer.Option(help="All groups; crossed ones are written like “woman · Black”.")
+    ] = None
+    clients: Annotated[_Text, typer.Option(help="All clients. Default: those seen.")] = None
+    weight: Annotated[
+        _Text, typer.Option(help="Column of what each person counts for, as surveys have.")
     ] = None
 
     @property
@@ -190,42 +196,32 @@ class TableOptions:
     ) -> Any:
         """Take the rows of a split, or all where no column says one."""
         file = open_table_at(path)
-        named = {
+        columns: dict[str, Any] = {
             "client": self.client,
+            "group": group_columns(str(self.group), file.header),
             "label": self.label,
             "prediction": self.prediction,
+            "scores": pairs or split_names(self.scores),
+            "probability": self.probability,
+            "probability_of": self.probability_of,
+            "threshold": self.threshold,
+            "labels": split_names(self.labels),
+            "groups": split_names(self.groups),
+            "clients": split_names(self.clients),
             "fold": self.fold,
-            "row_id": self.row_id if self.fold else None,
+            "row_id": self.row_id,
             "weight": self.weight,
             "missing_group": self.missing_group,
         }
-        columns: dict[str, Any] = {name: given for name, given in named.items() if given}
-        groups = group_columns(str(self.group), file.header)
-        scores = split_names(self.scores)
-        model = [] if self.prediction else [*(scores or ()), *filter(None, [self.probability])]
-        numbers = [*model, *filter(None, [self.weight])]
-        names = [columns[name] for name in columns if name not in ("weight", "missing_group")]
-        names += [*groups, *([self.split] if self.split else [])]
-        table = read_rows(file, names, numbers)
-        columns["group"] = groups
-        if scores is not None:
-            columns["scores"] = pairs or scores
-        if self.probability is not None:
-            columns["probability"] = self.probability
-            columns |= {"probability_of": self.probability_of, "threshold": self.threshold}
+        wanted = TableColumns(**columns)
+        names = [*wanted.names, *filter(None, [self.split])]
+        table = read_rows(file, names, wanted.numbers)
         where = str(path)
         try:
             if self.split:
                 table = self._rows_of(table, split)
                 where += f', its rows of "{"test" if split else "fit"}"'
-            return take(
-                table,
-                **columns,
-                labels=split_names(self.labels),
-                groups=split_names(self.groups),
-                clients=split_names(self.clients),
-                favourable=self.favourable,
-            )
+            return take(table, **columns, favourable=self.favourable)
         except InputError as error:
             raise InputError(f"{where}: {error}") from error
 

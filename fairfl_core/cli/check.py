@@ -8,7 +8,16 @@ import typer
 
 from fairfl_core._io.files import read_whole
 from fairfl_core._io.names import listed
-from fairfl_core.cli._shell import Json, print_json, print_table, say, split_names, working
+from fairfl_core.cli._options import ColumnOptions
+from fairfl_core.cli._shell import (
+    Json,
+    print_json,
+    print_table,
+    say,
+    split_names,
+    with_options,
+    working,
+)
 from fairfl_core.data.coding import check_scores_fit
 from fairfl_core.data.grouping import group_columns
 from fairfl_core.data.score_columns import event_of, label_by_name, order_columns
@@ -29,31 +38,13 @@ from fairfl_core.intake import (
 _ROLES = ("client", "group", "label", "prediction", "split", "fold", "row_id")
 
 
+@with_options
 def check(
     rows: Annotated[Path, typer.Argument(help="CSV or Parquet of predictions, or counts (JSON).")],
-    client: Annotated[str, typer.Option(help="Column of the client.")] = "",
-    group: Annotated[str, typer.Option(help="Column of the group; several are crossed.")] = "",
-    label: Annotated[str, typer.Option(help="Column of the true label.")] = "",
-    prediction: Annotated[str, typer.Option(help="Column of the model's answer.")] = "",
-    scores: Annotated[str, typer.Option(help="Or a score column for each label, COL,COL.")] = "",
-    labels: Annotated[
-        str, typer.Option(help="The labels in the order of --scores, where names do not tell.")
-    ] = "",
-    probability: Annotated[str, typer.Option(help="Or, of two labels, one's probability.")] = "",
-    probability_of: Annotated[str, typer.Option(help="The label it is the probability of.")] = "",
-    threshold: Annotated[
-        float, typer.Option(help="From which --probability on the model answers that label.")
-    ] = 0.5,
-    split: Annotated[str, typer.Option(help="Column that says validation or test.")] = "",
-    fold: Annotated[str, typer.Option(help="Column of the fold.")] = "",
-    row_id: Annotated[str, typer.Option(help="Column of the row id.")] = "",
-    favourable: Annotated[str, typer.Option(help="Label. Default: the last.")] = "",
+    options: ColumnOptions,
     join: Annotated[
         bool, typer.Option("--join", help="Take names alike but for case and spaces as one.")
     ] = False,
-    missing_group: Annotated[
-        str, typer.Option(help="What becomes of rows without a group: drop, own or bound.")
-    ] = "",
     as_json: Json = False,
 ) -> None:
     """Say what *Your data* would say of a file: which column holds what, and what to look at.
@@ -63,8 +54,8 @@ def check(
 
     Example: `fairfl check rows.csv`
     """
-    named = {"client": client, "group": group, "label": label, "prediction": prediction}
-    named |= {"split": split, "fold": fold, "row_id": row_id, "probability": probability}
+    named = {role: getattr(options, role) or "" for role in (*_ROLES, "scores", "probability")}
+    favourable = options.favourable or ""
     data = read_whole(rows)
     checks: list[Check] = []
     with working(f"Looking at {rows}"):
@@ -72,23 +63,21 @@ def check(
             taken, roles = experiment_from_counts([(rows.name, data)], favourable=favourable), None
         else:
             table = open_table(rows.name, data)
-            roles = _roles(
-                table,
-                {role: name for role, name in named.items() if name},
-                has_scores=bool(scores),
-            )
+            roles = _roles(table, named)
             missing = next((one for one in _ROLES[:3] if not getattr(roles, one)), None)
             if missing:
                 raise InputError(
                     f"{rows}: no column looks like the {missing}'s; name it with --{missing}."
                 )
-            if scores:
-                roles = replace(roles, scores=_pairs(table, roles.label, scores, labels))
-            if probability:
-                of = probability_of or _event(table, roles.label, probability)
-                roles = replace(roles, probability_of=of, threshold=threshold)
-            missing = check_rule(missing_group) if missing_group else "drop"
-            own = "own" if missing == "own" else "drop"
+            if named["scores"]:
+                roles = replace(
+                    roles, scores=_pairs(table, roles.label, named["scores"], options.labels)
+                )
+            if named["probability"]:
+                of = options.probability_of or _event(table, roles.label, named["probability"])
+                roles = replace(roles, probability_of=of, threshold=options.threshold)
+            rule = check_rule(options.missing_group) if options.missing_group else ""
+            own = "own" if rule == "own" else "drop"
             try:
                 taken = experiment_from_table(
                     table, roles, favourable=favourable, join=join, missing=own
@@ -98,8 +87,7 @@ def check(
                     raise
                 raise InputError(f"{rows}: {error}") from error
             if taken.missing is not None:
-                checks = [_without_group(taken.missing, taken.rows, missing_group)]
-    named |= {"scores": scores}
+                checks = [_without_group(taken.missing, taken.rows, rule)]
     guessed = [role for role, name in named.items() if roles and getattr(roles, role) and not name]
     if as_json:
         print_json(_summary(taken, roles, guessed, checks))
@@ -107,23 +95,23 @@ def check(
         _show(taken, roles, guessed, checks)
 
 
-def _roles(table: TableFile, named: dict[str, str], *, has_scores: bool) -> ColumnRoles:
+def _roles(table: TableFile, named: dict[str, str]) -> ColumnRoles:
     """The roles as they are named, and guessed where they are not."""
-    changes: dict[str, Any] = dict(named)
-    if "group" in named:
+    changes: dict[str, Any] = {role: name for role, name in named.items() if name}
+    if "group" in changes:
         first, *others = group_columns(named["group"], table.header)
         changes |= {"group": first, "crossed_with": tuple(others)}
-    if has_scores or named.keys() & {"prediction", "probability"}:  # then nothing else is guessed
-        changes = {"prediction": "", "scores": (), "probability": "", **changes}
+    if changes.keys() & {"prediction", "scores", "probability"}:  # then nothing else is guessed
+        changes = {"prediction": "", "probability": "", **changes, "scores": ()}
     return replace(guess_roles(table), **changes)
 
 
 def _pairs(
-    table: TableFile, label: str, scores: str, declared: str
+    table: TableFile, label: str, scores: str, declared: str | None
 ) -> tuple[tuple[str, str], ...]:
     """Each label with its score column: by name, or by the order of declared labels."""
     columns = split_names(scores) or []
-    labels = tuple(split_names(declared) or ()) if declared else labels_of(table, label)
+    labels = tuple(split_names(declared) or ()) or labels_of(table, label)
     check_scores_fit(columns, labels, label)
     ordered = order_columns(columns, labels, ordered=bool(declared))
     if ordered is None:

@@ -119,8 +119,19 @@ class TableColumns:
         given = self.scores or ()
         return list(given.values() if isinstance(given, Mapping) else given)
 
-    def check(self, rows: Any) -> None:
-        """Raise a sentence unless they go together, and stand in the table."""
+    @property
+    def names(self) -> list[str]:
+        """The columns that are read as names."""
+        folded = [self.fold, self.row_id] if self.fold else []
+        named = [self.client, *self.by, self.label, self.prediction, *folded]
+        return [name for name in named if name not in ("", None)]
+
+    @property
+    def numbers(self) -> list[str]:
+        """The columns that are read as numbers: the model's, and weights."""
+        return [*self.of_scores, *filter(None, [self.probability, self.weight])]
+
+    def __post_init__(self) -> None:
         if not self.by or self.group in ("", None):
             raise InputError("no column of the group is named; name one, or several to cross.")
         if sum(map(bool, (self.prediction, self.scores, self.probability))) != 1:
@@ -133,11 +144,8 @@ class TableColumns:
                 "a fold column needs the column that names the person too, to see that nobody is "
                 "in two folds; name it with --row-id."
             )
-        folded = [] if self.fold is None else [self.fold, self.row_id]
-        model = [self.prediction, self.probability, *self.of_scores]
-        named = [self.client, *self.by, self.label, *folded, self.weight, *model]
-        _check_columns(rows, [name for name in named if name not in ("", None)])
-        if self.missing_group is not None and check_rule(self.missing_group) == "bound" and folded:
+        rule = None if self.missing_group is None else check_rule(self.missing_group)
+        if rule == "bound" and self.fold:
             raise InputError(
                 "the worst case over missing groups is computed for one model, not of fold models; "
                 "choose --missing-group drop or own."
@@ -158,7 +166,7 @@ def code_people(
     join : bool
         Whether names that differ only in case or spaces are one.
     """
-    columns.check(rows)
+    _check_columns(rows, [*columns.names, *columns.numbers])
     reader = _Reader(rows, columns, forgiving, join)
     declared = _declared(columns.labels)
     by_client = reader.code(columns.client, "client")

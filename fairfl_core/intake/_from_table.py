@@ -78,28 +78,25 @@ def labels_of(upload: TableFile, column: str) -> tuple[str, ...]:
 def code_rows(upload: TableFile, roles: ColumnRoles, *, join: bool, missing: str) -> UploadedRows:
     """Read and code the chosen columns; `experiment_from_table` tells the parameters."""
     _check_named(roles)
-    folded = (roles.fold, roles.row_id) if roles.fold else ()
-    scores = dict(roles.scores)
-    model = [roles.prediction, *scores.values(), roles.probability]
-    chosen = [roles.client, *roles.group_columns, roles.label, roles.split, *folded, *model]
-    _check_chosen([*filter(None, chosen), *([] if folded else [roles.row_id])])
-    names = [column for column in chosen if column and column not in model[1:]]
-    table, malformed = read_columns(upload, names, [*filter(None, model[1:])])
     columns = TableColumns(
         client=roles.client,
         group=roles.group_columns,
         label=roles.label,
         prediction=roles.prediction or None,
-        scores=scores or None,
+        scores=dict(roles.scores) or None,
         scores_are=roles.scores_are,
         probability=roles.probability or None,
         probability_of=roles.probability_of,
         threshold=roles.threshold,
-        labels=list(scores) or None,
+        labels=[label for label, _ in roles.scores] or None,
         fold=roles.fold or None,
         row_id=roles.row_id,
         missing_group=missing,
     )
+    names = [*columns.names, *filter(None, [roles.split])]
+    alone = [roles.row_id] if roles.row_id and not roles.fold else []
+    _check_chosen([*names, *columns.numbers, *alone])
+    table, malformed = read_columns(upload, names, columns.numbers)
     people = code_people(table, columns, forgiving=True, join=join)
     split = None
     if roles.split:
@@ -144,7 +141,7 @@ def _check_named(roles: ColumnRoles) -> None:
 
 
 def _check_chosen(columns: Sequence[str]) -> None:
-    for column in filter(None, columns):
+    for column in columns:
         if columns.count(column) > 1:
             raise InputError(
                 f'the column "{shown(column)}" is chosen for two things; choose another for one.'
@@ -325,12 +322,7 @@ def roles_of_models(
     labels, the probability of the label it is named after, else of the favourable one, which must
     then be given.
     """
-    first = _columns_of(roles)
-    for column in roles.models:
-        if column in first or roles.models.count(column) > 1:
-            raise InputError(
-                f'the column "{shown(column)}" is chosen for two things; choose another for one.'
-            )
+    _check_chosen([*roles.models, *_columns_of(roles)])
     if len(roles.models) >= MOST_MODELS:
         raise InputError(
             f"{1 + len(roles.models)} models are more than a picture can show; choose at most "

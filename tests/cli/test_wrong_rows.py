@@ -55,7 +55,6 @@ OPTIONS_OF_COUNT = {
     "an empty name declared": (["--groups", "f,m,"], ["groups", "empty"]),
     "one group declared": (["--groups", "f"], ["data row 3", '"m"']),
     "favourable is no label": (["--favourable", "perhaps"], ['"perhaps"', '"yes"']),
-    "scores as well": (["--scores", "a,b"], ["prediction", "score"]),
 }
 
 
@@ -66,8 +65,10 @@ def test_rows_against_what_is_declared(files, more, says):
     refused(files, *count_of(files, path, *more), says=[path, *says])
 
 
-def test_neither_prediction_nor_scores(files):
+def test_neither_prediction_nor_scores_and_both(files):
     refused(files, *count_of(files, files.rows, answer=()), says=["prediction", "score"])
+    both = count_of(files, files.rows, "--scores", "a,b")
+    refused(files, *both, says=["prediction", "score"])
 
 
 @pytest.mark.parametrize("score", ["nan", "NaN", "inf", "-inf", "", "high", "1e999", "0,5"])

@@ -1,5 +1,6 @@
 """What people are answered, in expectation: the table every figure is computed from."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -125,15 +126,10 @@ class Ranks:
     def __init__(
         self, cell: Ints, label: Ints, predicted: Ints, score: Floats, cells: int
     ) -> None:
-        self.order = np.lexsort((score, cell)).astype(np.int32)
+        self.order = np.lexsort((score, cell))
         self.score = score[self.order]
+        self.predicted = predicted
         self.starts = np.searchsorted(cell[self.order], np.arange(cells + 1))
-        self._key = cell[self.order] + np.clip(self.score, 0.0, 1.0) / 2  # but for some digits
-        self._own = np.empty(
-            len(score), np.intp
-        )  # each person's place, for what the model predicted
-        self._own[self.order] = 2 * np.arange(len(score))
-        self._own += predicted
         kind = (label * 2 + predicted)[self.order]
         counted = np.zeros((len(score) + 1, 4), np.int32)
         np.cumsum(np.eye(4, dtype=np.int32)[kind], axis=0, out=counted[1:])
@@ -141,36 +137,21 @@ class Ranks:
 
     def places(self, cell: Ints, at: Floats, above: NDArray[np.bool_]) -> Ints:
         """Where cuts fall: the first person above `at`, or the first at or above it."""
-        low, high = self.starts[cell], self.starts[cell + 1]
-        near = cell + np.clip(at, 0.0, 1.0) / 2
-        left, right = (np.searchsorted(self._key, near, side) for side in ("left", "right"))
-        place = np.clip(np.where(above, right, left), low, high)
-        last = len(self.score) - 1
-        while last >= 0:  # the key has lost some digits: scores decide
-            score, before = self.score[np.minimum(place, last)], self.score[place - 1]
-            further = (place < high) & np.where(above, score <= at, score < at)
-            nearer = (place > low) & np.where(above, before > at, before >= at)
-            if not (further | nearer).any():
-                break
-            place = place + further - nearer
-        return np.asarray(place)
+        found = [
+            (bisect_right if strictly else bisect_left)(
+                self.score, cut, self.starts[one], self.starts[one + 1]
+            )
+            for one, cut, strictly in zip(cell, at, above, strict=True)
+        ]
+        return np.array(found, np.int64)
 
     def cells_at(self, place: Ints) -> Ints:
         """The cell of the person at each place."""
         return np.asarray(np.searchsorted(self.starts, place, side="right") - 1)
 
-    def of_people(self, place: Ints, values: Floats) -> Floats:
-        """For each person, in their own order, the interval's value for what the model predicted.
-
-        `values` has the shape (intervals, 2): between `place` and the next, for each answer.
-        """
-        in_order = np.repeat(values, np.diff(place), axis=0)
-        return np.asarray(in_order.ravel()[self._own])
-
     def between(self, place: Ints) -> Ints:
         """People of each (label, predicted) between neighbouring places: (places - 1, 2, 2)."""
-        before = self._before[place].astype(np.int64)
-        return np.asarray(before[1:] - before[:-1]).reshape(-1, 2, 2)
+        return np.diff(self._before[place], axis=0).astype(np.int64).reshape(-1, 2, 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +173,9 @@ class BetweenCuts:
 
     def of_people(self) -> Floats:
         """Each person's chance of the second label, in their own order."""
-        return self.ranks.of_people(self.place, self.second)
+        interval = np.empty(len(self.ranks.order), np.int64)
+        interval[self.ranks.order] = np.repeat(np.arange(len(self.second)), np.diff(self.place))
+        return self.second[interval, self.ranks.predicted]
 
     def answers(self, shape: tuple[int, ...]) -> Answers:
         """What they are answered: sums between cuts instead of a look at each person.

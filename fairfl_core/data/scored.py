@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
@@ -398,61 +398,22 @@ class FoldedData:
         Sums of p_i(k) are means over the folds, and `cuts_of` may tell a fold's without a look at
         each person; only their squares ask for each person's own mean.
         """
-        between = [cut for fold in self.by_fold if (cut := cuts_of(fold)) is not None]
-        if len(between) == self.folds:
-            return self._between_cuts(between)
-        parts = [chances_of(fold) for fold in self.by_fold]
-        mean = _mean_answers(
-            [
-                fold.under_chances(partial(_known, part))
-                for fold, part in zip(self.by_fold, parts, strict=True)
-            ]
-        )
-        chances = np.mean(parts, axis=0)
+        folds = [fold.under_chances(chances_of, cuts_of) for fold in self.by_fold]
+        names = ("confusion", "turned", "both_right")
+        means = {name: np.mean([getattr(one, name) for one in folds], axis=0) for name in names}
 
         def squares() -> Floats:
-            each = [self._summed(chances[:, answer] ** 2) for answer in range(len(self.labels))]
-            return np.stack(each, axis=3)
+            chances = np.mean([chances_of(fold) for fold in self.by_fold], axis=0)
+            return np.stack([self._summed(chance**2) for chance in chances.T], axis=3)
 
-        return replace(mean, find_squares=squares)
-
-    def _between_cuts(self, by_fold: Sequence[BetweenCuts]) -> Answers:
-        """Two labels, whose chances p and 1 - p have squares that differ by 1 - 2 p."""
-        shape = self.counts.table.shape
-        mean = _mean_answers([fold.answers(shape) for fold in by_fold])
-
-        def squares() -> Floats:
-            second = np.sum([fold.of_people() for fold in by_fold], axis=0) / len(by_fold)
-            squared = self._summed(second * second)
-            first = squared + mean.confusion[..., 0] - mean.confusion[..., 1]
-            return np.stack([first, squared], axis=3)
-
-        return replace(mean, find_squares=squares)
+        return Answers(**means, find_squares=squares)
 
     def _summed(self, values: Floats) -> Floats:
         """Sums by client, group and label."""
-        shape = self.counts.table.shape[:3]
-        total = np.bincount(self._row, values, minlength=int(np.prod(shape)))
+        first, shape = self.by_fold[0], self.counts.table.shape[:3]
+        row = first.cell * len(self.labels) + first.label
+        total = np.bincount(row, values, minlength=int(np.prod(shape)))
         return total.astype(float).reshape(shape)
-
-    @cached_property
-    def _row(self) -> Ints:
-        """Each person's cell and label, as one number."""
-        first = self.by_fold[0]
-        return first.cell * len(self.labels) + first.label
-
-
-def _mean_answers(folds: Sequence[Answers]) -> Answers:
-    """The mean over folds of what is linear in p_i(k); squares are not: the caller sets them."""
-    means = {
-        name: np.mean([getattr(one, name) for one in folds], axis=0)
-        for name in ("confusion", "turned", "both_right")
-    }
-    return replace(folds[0], **means)
-
-
-def _known(chances: Floats, _: ScoredData) -> Floats:
-    return chances
 
 
 def fitted_people(experiment: "Experiment", seed: int) -> ScoredData:

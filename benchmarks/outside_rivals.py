@@ -34,7 +34,7 @@ from benchmarks.outside_document import document
 from fairfl_core._io.files import write_whole
 from fairfl_core.cli.train import seeds_from
 from fairfl_core.data import datasets, experiments
-from fairfl_core.data.method_answers import FOLDER, SPLITS, Answered
+from fairfl_core.data.experiments import METHODS_FOLDER, SPLITS, Answered
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.training.data import TRAINING, federate
 from fairfl_core.training.recipes import recipe
@@ -356,7 +356,7 @@ def ship(
         "favourable": EXPERIMENT.favourable,
         "settings": settings,
     }
-    save_method(manifest | (how or {}), answers, FOLDER)
+    save_method(manifest | (how or {}), answers, METHODS_FOLDER)
     print(f"{name}: {len(settings)} settings of {len(next(iter(answers.values())))} seeds")
 
 

@@ -1,4 +1,4 @@
-"""Write what a method answered as `fairfl_core.data.method_answers` reads it, in an order that says nothing."""
+"""Write what a method answered as `fairfl_core.data.experiments` reads it, in an order that says nothing."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from fairfl_core._io.files import write_json, write_whole
-from fairfl_core.data.method_answers import (
-    FOLDER,
-    FORMAT,
+from fairfl_core.data.experiments import (
+    METHOD_FORMAT,
+    METHODS_FOLDER,
     SPLITS,
     Answered,
     MethodAnswers,
@@ -28,7 +28,7 @@ _NAMES = ("client", "group", "label")
 def save_method(
     manifest: Mapping[str, Any],
     answers: Mapping[str, Mapping[int, Mapping[str, Answered]]],
-    folder: str | Path = FOLDER,
+    folder: str | Path = METHODS_FOLDER,
 ) -> MethodAnswers:
     """Write a method's answers and manifest, each file whole or not at all.
 
@@ -57,7 +57,7 @@ def save_method(
     data = _written(blocks)
     write_whole(path, data)
     whole = {
-        "format": FORMAT,
+        "format": METHOD_FORMAT,
         **manifest,
         "file": path.name,
         "sha256": hashlib.sha256(data).hexdigest(),

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from fairfl_core.data import experiments
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.calibration import Calibration
-from fairfl_core.data.experiments import Experiment
-from fairfl_core.data.method_answers import Answered, MethodAnswers, open_method
+from fairfl_core.data.experiments import Answered, Experiment, MethodAnswers, open_method
 from fairfl_core.data.scored import FoldedData, ScoredData, fitted_people, unseen_people
 from fairfl_core.errors import InputError, SolveError
 from fairfl_core.evaluation.evaluation import evaluate

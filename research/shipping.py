@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairfl_core.data.datasets import People
-from fairfl_core.data.method_answers import SPLITS, Answered, MethodAnswers
+from fairfl_core.data.experiments import SPLITS, Answered, MethodAnswers
 from fairfl_core.training.method import make_method, method_class
 from fairfl_core.training.recipes import Recipe
 from research.method_files import save_method

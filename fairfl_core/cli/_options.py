@@ -11,9 +11,8 @@ import typer
 from fairfl_core._io.files import read_json
 from fairfl_core.cli._shell import read_counts, say, split_names, write_apart
 from fairfl_core.data.coding import TableColumns
-from fairfl_core.data.columns import code_column
+from fairfl_core.data.columns import code_column, group_columns
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.grouping import group_columns
 from fairfl_core.data.score_columns import says_scores
 from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.data.splits import FIT, TEST, FoldRows, code_splits

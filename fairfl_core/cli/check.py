@@ -19,7 +19,7 @@ from fairfl_core.cli._shell import (
     working,
 )
 from fairfl_core.data.coding import check_scores_fit
-from fairfl_core.data.grouping import group_columns
+from fairfl_core.data.columns import group_columns
 from fairfl_core.data.score_columns import event_of, label_by_name, order_columns
 from fairfl_core.data.weighting import MissingGroup, check_rule
 from fairfl_core.errors import InputError

@@ -21,8 +21,7 @@ from fairfl_core.cli._shell import (
     write_apart,
 )
 from fairfl_core.data.coding import score_matrix
-from fairfl_core.data.columns import Coded, code_names
-from fairfl_core.data.grouping import code_groups, group_columns
+from fairfl_core.data.columns import Coded, code_groups, code_names, group_columns
 from fairfl_core.data.score_columns import (
     as_probabilities,
     check_column,

@@ -17,9 +17,9 @@ from rich import progress
 from rich.console import Console
 
 from fairfl_core.data import datasets, save_experiment
+from fairfl_core.data.columns import Grouping
 from fairfl_core.data.datasets import People
 from fairfl_core.data.experiments import SeedScores
-from fairfl_core.data.grouping import Grouping
 from fairfl_core.errors import InputError
 from fairfl_core.training.data import check_folds
 from fairfl_core.training.method import settings_from

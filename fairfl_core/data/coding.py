@@ -15,14 +15,16 @@ from fairfl_core._io.files import LARGEST
 from fairfl_core._io.names import as_name, in_order, listed, shown
 from fairfl_core.data.columns import (
     Coded,
+    Grouping,
     as_numbers,
     code_column,
+    code_groups,
     code_names,
     column_names,
+    cross,
     to_arrow,
 )
 from fairfl_core.data.counts import check_most_labels
-from fairfl_core.data.grouping import Grouping, code_groups, cross
 from fairfl_core.data.score_columns import (
     as_probabilities,
     check_column,

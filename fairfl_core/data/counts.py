@@ -22,7 +22,7 @@ from fairfl_core._io.frames import notebook_html
 from fairfl_core._io.names import as_name, check_names, listed
 from fairfl_core._io.numbers import count, percent
 from fairfl_core.data.answers import Answers, of_lottery, unchanged
-from fairfl_core.data.grouping import Grouping
+from fairfl_core.data.columns import Grouping
 from fairfl_core.data.weighting import MissingGroup, Weighting
 from fairfl_core.errors import InputError, extra
 

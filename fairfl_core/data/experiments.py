@@ -1,4 +1,4 @@
-"""Open an experiment: how people are parted, their scores in a Parquet file, verified and read."""
+"""Open what is shipped, verified: experiments with people's scores, and what methods answered."""
 
 import hashlib
 import os
@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from fairfl_core._io.files import APP_ROOT, read_json
-from fairfl_core.data.grouping import Grouping
+from fairfl_core.data.columns import Grouping
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
@@ -418,14 +418,133 @@ def open(name: str, folder: str | Path = FOLDER) -> Experiment:
     except InputError as error:
         raise InputError(f"{path / 'manifest.json'}: {error}") from error
     scores = scores_file(path, manifest)
-    try:
-        sha256 = hashlib.sha256(scores.read_bytes()).hexdigest()
-    except OSError as error:
-        raise InputError(f"{scores}: cannot be read ({error.strerror or error}).") from error
-    if sha256 != manifest["scores"]["sha256"]:
-        raise InputError(
-            f"{scores}: its sha256 {sha256[:12]}... is not the manifest's "
-            f"{manifest['scores']['sha256'][:12]}...; fetch the folder again or train it anew."
-        )
+    hashed = manifest["scores"]["sha256"]
+    _check_hash(scores, hashed, "fetch the folder again or train it anew")
     check_row_groups(scores, protocol, len(manifest["seeds"]))
     return Experiment(path, manifest)
+
+
+def _check_hash(path: Path, sha256: str, instead: str) -> None:
+    """Refuse a file that is not the one its manifest speaks of."""
+    try:
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error}).") from error
+    if found != sha256:
+        raise InputError(
+            f"{path}: its sha256 {found[:12]}... is not the manifest's {sha256[:12]}...; {instead}."
+        )
+
+
+# -------------------------------------------------------------------- what methods answered
+
+# What each method answered is one file a method and experiment, from which every figure comes.
+# ``data/methods/<experiment>/<method>.parquet`` has a row a person (`setting`, `seed`, `split`,
+# `client`, `group`, `label`, `prediction`), sorted by content, so that the order of rows says
+# nothing of the source. A method that draws its answers has a row for each of these cells instead,
+# with `people`, how many are expected in it, and `squares`, the sum of their squared probabilities.
+# Beside it ``<method>.json`` tells how the answers came about.
+
+METHOD_FORMAT = "fairfl-method/1"
+METHODS_FOLDER = APP_ROOT / "data" / "methods"
+_NAMES = ("client", "group", "label")
+_METHOD_NEEDED = {"format", "method", "title", "experiment", "settings", "file", "sha256"} | {
+    f"{name}s" for name in _NAMES
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """Expected answers of one setting and seed, for one split.
+
+    Attributes
+    ----------
+    confusion, squares : ndarray, shape (clients, groups, labels, labels)
+        Expected people by client, group, label and answer; sums of squared probabilities. The
+        two are the same where nothing is drawn.
+    """
+
+    confusion: NDArray[np.float64]
+    squares: NDArray[np.float64]
+
+    @property
+    def drawn(self) -> bool:
+        """Whether chance has a part in the answers."""
+        return not np.array_equal(self.confusion, self.squares)
+
+
+@dataclass(frozen=True)
+class MethodAnswers:
+    """A shipped method: its manifest, and its answers on demand."""
+
+    path: Path
+    manifest: Mapping[str, Any]
+
+    @property
+    def method(self) -> str:
+        """Its name."""
+        return str(self.manifest["method"])
+
+    @property
+    def settings(self) -> Mapping[str, Mapping[str, Any]]:
+        """What the manifest says of each setting, by its name."""
+        settings: Mapping[str, Mapping[str, Any]] = self.manifest["settings"]
+        return settings
+
+    def answered(self, setting: str, split: str = "test") -> dict[int, Answered]:
+        """The answers of a setting by seed."""
+        names = list(self.settings)
+        if setting not in names or split not in SPLITS:
+            raise InputError(
+                f"{self.path}: has no setting {setting!r} with split {split!r}; settings are: "
+                f"{', '.join(names)}."
+            )
+        place = names.index(setting) * len(SPLITS) + SPLITS.index(split)
+        table = pq.ParquetFile(self.path).read_row_group(place)
+        shape = tuple(len(self.manifest[f"{name}s"]) for name in (*_NAMES, "label"))
+        codes = [
+            dictionary_codes(table.column(name), self.manifest[f"{name}s"]) for name in _NAMES
+        ] + [dictionary_codes(table.column("prediction"), self.manifest["labels"])]
+        seeds = np.asarray(table.column("seed").combine_chunks())
+        present, position = np.unique(seeds, return_inverse=True)
+        cell = np.ravel_multi_index((position, *codes), (len(present), *shape))
+        sums = [
+            np.bincount(cell, weight, minlength=len(present) * int(np.prod(shape)))
+            .astype(float)
+            .reshape(len(present), *shape)
+            for weight in _weights(table)
+        ]
+        return {int(seed): Answered(*parts) for seed, *parts in zip(present, *sums, strict=True)}
+
+
+def _weights(table: pa.Table) -> list[NDArray[np.float64] | None]:
+    """How many people a row stands for, and their squared probabilities: 1 unless given."""
+    return [
+        np.asarray(table.column(name).combine_chunks(), float)
+        if name in table.column_names
+        else None
+        for name in ("people", "squares")
+    ]
+
+
+def list_methods(experiment: str, folder: str | Path = METHODS_FOLDER) -> list[str]:
+    """Names of the methods shipped for an experiment."""
+    return sorted(path.stem for path in (Path(folder) / experiment).glob("*.json"))
+
+
+def open_method(
+    experiment: str, method: str, folder: str | Path = METHODS_FOLDER
+) -> MethodAnswers:
+    """Open a method's answers and verify that they are those its manifest speaks of."""
+    home = Path(folder) / experiment
+    manifest_path = home / f"{method}.json"
+    if not manifest_path.is_file():
+        known = ", ".join(list_methods(experiment, folder)) or "none"
+        raise InputError(f'{home}: there is no method "{method}" (there are: {known}).')
+    manifest = read_json(manifest_path)
+    whole = isinstance(manifest, dict) and set(manifest) >= _METHOD_NEEDED
+    if not whole or manifest["format"] != METHOD_FORMAT:
+        raise InputError(f"{manifest_path}: is not a whole manifest of format {METHOD_FORMAT}.")
+    path = home / str(manifest["file"])
+    _check_hash(path, str(manifest["sha256"]), "fetch the folder again")
+    return MethodAnswers(path, manifest)

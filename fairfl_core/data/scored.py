@@ -13,8 +13,8 @@ from fairfl_core._io.names import as_name
 from fairfl_core.data.answers import Answers, BetweenCuts, Ranks, answers_to, unchanged
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.coding import CodedPeople, TableColumns, code_people
+from fairfl_core.data.columns import Grouping
 from fairfl_core.data.counts import ClientCounts, count_people, table_shape
-from fairfl_core.data.grouping import Grouping
 from fairfl_core.data.splits import FoldRows
 from fairfl_core.data.weighting import MissingGroup
 from fairfl_core.errors import InputError

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from fairfl_core._io.files import APP_ROOT
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.experiments import Experiment
-from fairfl_core.data.method_answers import (
-    FOLDER,
+from fairfl_core.data.experiments import (
+    METHODS_FOLDER,
     Answered,
+    Experiment,
     MethodAnswers,
     list_methods,
     open_method,
@@ -133,12 +133,12 @@ class MethodRow:
         }
 
 
-def method_experiments(folder: str | Path = FOLDER) -> list[str]:
+def method_experiments(folder: str | Path = METHODS_FOLDER) -> list[str]:
     """Experiments for which methods are shipped."""
     return sorted({path.parent.name for path in Path(folder).glob("*/*.json")})
 
 
-def method_rows(experiment: str, folder: str | Path = FOLDER) -> list[MethodRow]:
+def method_rows(experiment: str, folder: str | Path = METHODS_FOLDER) -> list[MethodRow]:
     """Every method and setting shipped for an experiment."""
     rows = []
     for name in list_methods(experiment, folder):

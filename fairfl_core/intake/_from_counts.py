@@ -9,10 +9,9 @@ import numpy as np
 
 from fairfl_core._io.files import parse_json
 from fairfl_core._io.names import check_readable, listed, positions, shown
-from fairfl_core.data.columns import MOST_NAMES
+from fairfl_core.data.columns import MOST_CROSSED, MOST_NAMES, Grouping
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.experiments import Protocol
-from fairfl_core.data.grouping import MOST_CROSSED, Grouping
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import notion_names
 from fairfl_core.intake._roles import Reading

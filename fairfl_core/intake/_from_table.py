@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from fairfl_core._io.names import as_name, in_order, listed, shown
 from fairfl_core.data.coding import CodedPeople, TableColumns, check_two, code_people
-from fairfl_core.data.columns import Coded, code_column, encode, same_name
+from fairfl_core.data.columns import Coded, Grouping, code_column, encode, same_name
 from fairfl_core.data.counts import ClientCounts, count_people, table_shape
 from fairfl_core.data.experiments import Protocol, Scores
-from fairfl_core.data.grouping import Grouping
 from fairfl_core.data.score_columns import SCORE_KINDS, event_of, label_by_name
 from fairfl_core.data.scored import SUM, check_scores, scores_of_answers
 from fairfl_core.data.splits import FIT, TEST, TRAINING, code_splits

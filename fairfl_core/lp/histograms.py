@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from fairfl_core._io.files import check_keys, nested_numbers, read_json, write_json
 from fairfl_core._io.names import check_names, listed
+from fairfl_core.data.columns import Grouping
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.grouping import Grouping
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.lp.rate_estimates import Measured

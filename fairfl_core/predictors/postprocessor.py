@@ -17,9 +17,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from fairfl_core._io.names import as_name, in_order, listed
 from fairfl_core.data.coding import CodedPeople, check_two
-from fairfl_core.data.columns import Coded, code_names
+from fairfl_core.data.columns import Coded, Grouping, code_names, cross
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.grouping import Grouping, cross
 from fairfl_core.data.scored import ScoredData, check_scores
 from fairfl_core.errors import InputError
 from fairfl_core.lp.guarantee import Guarantee

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import as_name, check_names, listed, positions
+from fairfl_core.data.columns import Grouping
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.grouping import Grouping
 from fairfl_core.errors import InputError, extra
 from fairfl_core.lp.histograms import ScoreHistogram
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fairfl_core._io.files import APP_ROOT
-from fairfl_core.data.method_answers import open_method
+from fairfl_core.data.experiments import open_method
 from fairfl_core.evaluation.methods import (
     GRID,
     Difference,

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.files import read_json
-from fairfl_core.data.method_answers import FOLDER
+from fairfl_core.data.experiments import METHODS_FOLDER
 from fairfl_core.fairness.notions import Notion
 
 __all__ = ["RELEASED", "RELEASED_FORMAT", "released_table"]
 
-RELEASED = FOLDER / "fcfl_released.json"
+RELEASED = METHODS_FOLDER / "fcfl_released.json"
 RELEASED_FORMAT = "fairfl-fcfl-released/1"
 # Test accuracy and signed gap (men less women) of [doctorate, other] in the authors' repository.
 REPORTED = {

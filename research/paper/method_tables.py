@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from fairfl_core.data.experiments import list_methods, open_method
 from fairfl_core.data.experiments import open as open_experiment
-from fairfl_core.data.method_answers import list_methods, open_method
 from fairfl_core.evaluation.methods import (
     PAPER,
     MethodRow,

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairfl_core.data.columns import code_column
+from fairfl_core.data.columns import Grouping, code_column, cross, crossed_name
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.grouping import Grouping, cross, crossed_name
 from fairfl_core.errors import InputError
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.privacy.mechanisms import Mechanism, what_if

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from fairfl_core.data.columns import Grouping
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.grouping import Grouping
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.study import run_study, summarise

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairfl_core.data.columns import Grouping
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.grouping import Grouping
 from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.policy import Policy

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairfl_core.data import experiments
-from fairfl_core.data.method_answers import Answered, list_methods, open_method
+from fairfl_core.data.experiments import Answered, list_methods, open_method
 from fairfl_core.data.scored import ScoredData, fitted_people, unseen_people
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from fairfl_core.data.grouping import Grouping
+from fairfl_core.data.columns import Grouping
 from fairfl_core.data.scored import ScoredData
 
 CLIENTS = ("north", "south", "east", "west")

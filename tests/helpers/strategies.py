@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from fairfl_core.data.columns import Grouping
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.grouping import Grouping
 from fairfl_core.lp.policy import Floor, GroupingLimit, Policy, Precision
 from fairfl_core.lp.utility import ACCURACY, BALANCED, Utility
 

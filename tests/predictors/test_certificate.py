@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairfl_core.data.columns import Grouping
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.data.grouping import Grouping
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InfeasibleError
 from fairfl_core.lp.guarantee import Guarantee

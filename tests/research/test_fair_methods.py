@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from fairfl_core.data.method_answers import list_methods, open_method
+from fairfl_core.data.experiments import list_methods, open_method
 from fairfl_core.errors import InputError
 from fairfl_core.training.method import Plan, Reply, State, make_method, method_class
 from fairfl_core.training.training import prepare, train_prepared

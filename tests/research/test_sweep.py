@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fairfl_core.data.method_answers import list_methods, open_method
+from fairfl_core.data.experiments import list_methods, open_method
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.methods import method_rows
 from fairfl_core.training.method import METHODS

@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 
 from fairfl_core.fairness.intervals import normal_quantile
-from fairfl_core.monitoring.sequential import evidence
+from fairfl_core.monitoring.watch import evidence
 
 LIMIT, ALPHA, WEEKS = 0.05, 0.05, 104
 

@@ -35,7 +35,8 @@ from fairfl_core.evaluation.all_rates import AllRates, ImpactRatios, all_rates_o
 from fairfl_core.evaluation.before_after import NOT_ASSESSABLE
 from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.evaluation import evaluate as judge
-from fairfl_core.evaluation.harm import Harm, effect_of
+from fairfl_core.evaluation.harm import Harm
+from fairfl_core.evaluation.study import effect_of
 from fairfl_core.evaluation.verdict import PASSED, Gate, Verdict
 from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.lp.utility import Achieved

@@ -34,7 +34,8 @@ from fairfl_core.cli.evaluate import show_worse_off
 from fairfl_core.errors import InfeasibleError, InputError
 from fairfl_core.evaluation.advice import ProhibitionPrice, price_of_prohibition
 from fairfl_core.evaluation.evaluation import evaluate
-from fairfl_core.evaluation.harm import Harm, effect_of
+from fairfl_core.evaluation.harm import Harm
+from fairfl_core.evaluation.study import effect_of
 from fairfl_core.evaluation.verdict import Verdict
 from fairfl_core.lp.regions import default_region_sentence
 from fairfl_core.lp.solution import Solution

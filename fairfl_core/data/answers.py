@@ -39,6 +39,11 @@ class Answers:
         """Sums of p_i(k) squared, shape as `confusion`: how much of it is luck."""
         return self.find_squares()
 
+    @property
+    def right(self) -> Floats:
+        """Expected people of each label who are answered rightly: (clients, groups, labels)."""
+        return np.einsum("cayy->cay", self.confusion)
+
 
 def unchanged(shape: tuple[int, ...]) -> Floats:
     """The lottery that keeps every answer of the model, of this shape."""

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from fairfl_core._io.frames import concat_columns, long_table, records, to_frame
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.alarms import SHOWN
 from fairfl_core.evaluation.before_after import (
+    SHOWN,
     BeforeAfter,
     Counted,
     Shares,

@@ -39,8 +39,7 @@ from fairfl_core.predictors.predictor import People, Predictor
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairfl_core.evaluation.alarms import Alarm
-    from fairfl_core.evaluation.harm import Harm
+    from fairfl_core.evaluation.harm import Alarm, Harm
     from fairfl_core.evaluation.verdict import Verdict
     from fairfl_core.lp.policy_file import PolicyFile
 

@@ -14,7 +14,7 @@ from fairfl_core.budget import look
 from fairfl_core.evaluation.before_after import run_mean
 from fairfl_core.evaluation.checks import within_chance
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
-from fairfl_core.evaluation.harm import Effect, Harm, effect_of, harm_of
+from fairfl_core.evaluation.harm import FEW, Harm, harm_of
 from fairfl_core.evaluation.verdict import Verdict, verdict_of
 from fairfl_core.lp.policy import EpsLocal, Policy
 from fairfl_core.lp.program import FairnessProgram
@@ -338,6 +338,49 @@ class Figures:
         if found is None:
             found = run_mean([one.interval_at_once(client) for one in runs]).tolist()
         return replace(row, gap_low=found[0], gap_high=found[1], worst_of=several)
+
+
+COSTS, GAINS, ON_AVERAGE = "costs", "gains", "gains on average"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How a change of accuracy may be spoken of.
+
+    Attributes
+    ----------
+    word : {"costs", "gains", "gains on average"}
+        The last where somebody is worse off all the same.
+    but : str
+        Who that is, to be written in the same sentence; empty where nobody is.
+    colour : {"better", "worse", "mixed"}
+        Green is for *better* alone; *mixed* is never green.
+    """
+
+    word: str
+    but: str
+    colour: str
+
+    def describe(self, points: str) -> str:
+        """The word with its points, and who is worse off all the same."""
+        return f"{self.word} {points}" + (f", but {self.but}" if self.but else "")
+
+
+def effect_of(change: float, harm: Harm, client: str | None = None) -> Effect:
+    """The word for a change of accuracy in a client, or of everyone (None).
+
+    Nobody gains where a label is lost: everyone's gain is one only if no client has an alarm.
+    """
+    if not change > 0:  # NaN too: what is not known is no gain
+        return Effect(COSTS, "", "worse")
+    own = harm.by_client.get(client)
+    if client is None and harm.by_client:
+        own = next(iter(harm.by_client.values()))
+    if own is None:
+        return Effect(GAINS, "", "better")
+    where = "" if own.client in (None, client) else f"in {own.client} "
+    named = next((alarm for alarm in own.lost if alarm.n >= FEW), own.alarms[0])
+    return Effect(ON_AVERAGE, f"{where}{named.brief()}", "mixed")
 
 
 @dataclass(frozen=True)

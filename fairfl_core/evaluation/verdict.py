@@ -38,11 +38,10 @@ from numpy.typing import NDArray
 
 from fairfl_core._io.numbers import about, plural
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.alarms import Alarm
 from fairfl_core.evaluation.before_after import LEVEL
 from fairfl_core.evaluation.checks import CHANCE, Check, LimitCheck, asked_besides, check_limits
 from fairfl_core.evaluation.evaluation import Evaluation
-from fairfl_core.evaluation.harm import Harm, harm_of
+from fairfl_core.evaluation.harm import Alarm, Harm, harm_of
 from fairfl_core.fairness.intervals import at_once
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from fairfl_core._io import numbers as format
-from fairfl_core.evaluation.alarms import groups_of
-from fairfl_core.evaluation.harm import Harm
+from fairfl_core.evaluation.harm import Harm, groups_of
 from fairfl_core.evaluation.study import Summary
 from fairfl_core.evaluation.verdict import HARMFUL, MET, NOT_MET, NOT_SURE
 from fairfl_core.lp.guarantee import Guarantee

@@ -18,8 +18,8 @@ from fairfl_core._io.names import in_order, listed
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.alarms import Alarm
 from fairfl_core.evaluation.evaluation import Asked, Evaluation, evaluate
+from fairfl_core.evaluation.harm import Alarm
 from fairfl_core.evaluation.verdict import Verdict
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.federation.message_log import MessageLog

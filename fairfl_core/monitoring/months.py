@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.files import check_keys, nested_numbers, read_json, write_json
+from fairfl_core._io.files import LARGEST, check_keys, nested_numbers, read_json, write_json
 from fairfl_core._io.names import check_names, in_order, listed
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
@@ -44,10 +44,8 @@ class Month:
     period : str
         Such as 2026-07 or 2026-W31; months are taken in the order of these.
     clients, groups, labels : tuple of str
-    table : ndarray of int, shape (clients, groups, labels, answers)
-        People whose label is known.
-    waiting : ndarray of int, shape (clients, groups, answers)
-        People without a label yet.
+    table : ndarray of int, shape (clients, groups, labels + 1, answers)
+        People by label and answer; in the last row those without a label yet.
     source : str
         Where it was read from: what an error calls it.
     """
@@ -57,7 +55,6 @@ class Month:
     groups: tuple[str, ...]
     labels: tuple[str, ...]
     table: Ints
-    waiting: Ints
     source: str
 
     @classmethod
@@ -67,9 +64,8 @@ class Month:
             raise InputError(
                 "counts with noise, weights or estimates cannot be watched; count people as they are."
             )
-        table = counts.table.astype(np.int64)
-        waiting = np.zeros((*table.shape[:2], table.shape[3]), np.int64)
-        return cls(period, counts.clients, counts.groups, counts.labels, table, waiting, source)
+        table = np.pad(counts.table.astype(np.int64), ((0, 0), (0, 0), (0, 1), (0, 0)))
+        return cls(period, counts.clients, counts.groups, counts.labels, table, source)
 
     def to_json(self) -> dict[str, Any]:
         """The `fairfl-month/1` form: counts, and whose label is not known yet, by period."""
@@ -79,10 +75,12 @@ class Month:
             "labels": list(self.labels),
             "groups": list(self.groups),
             "clients": [
-                {"name": name, "counts": table.tolist(), "waiting": waiting.tolist()}
-                for name, table, waiting in zip(
-                    self.clients, self.table, self.waiting, strict=True
-                )
+                {
+                    "name": name,
+                    "counts": table[:, :-1].tolist(),
+                    "waiting": table[:, -1].tolist(),
+                }
+                for name, table in zip(self.clients, self.table, strict=True)
             ],
         }
 
@@ -112,24 +110,21 @@ def month_from_json(value: Any, source: str = "") -> Month:
     entries = value["clients"]
     if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
         raise InputError('"clients" must be a list of objects with "name" and "counts".')
-    tables, waiting = [], []
+    size = len(groups), len(labels)
+    table = np.zeros((len(entries), size[0], size[1] + 1, size[1]))
     for place, entry in enumerate(entries):
         check_keys(entry, {"name", "counts", "waiting"}, {"waiting"}, f"clients[{place}]")
         axes = ("group", groups), ("label", labels), ("answer", labels)
         where = f'client "{entry["name"]}"'
-        tables.append(nested_numbers(entry["counts"], axes, f"{where}, counts"))
-        none = [[0] * len(labels)] * len(groups)
-        given = entry.get("waiting", none)
-        waiting.append(nested_numbers(given, (axes[0], axes[2]), f"{where}, waiting"))
+        many = nested_numbers(entry["counts"], axes, f"{where}, counts")
+        table[place, :, :-1] = np.reshape(many, (*size, size[1]))
+        if "waiting" in entry:
+            many = nested_numbers(entry["waiting"], (axes[0], axes[2]), f"{where}, waiting")
+            table[place, :, -1] = np.reshape(many, size)
     clients = _names([entry["name"] for entry in entries], "clients")
-    size = len(clients), len(groups), len(labels)
-    table = np.array(tables, float).reshape(*size, len(labels))
-    there = np.array(waiting, float).reshape(size)
-    for part in (table, there):
-        if (part < 0).any() or (part % 1 != 0).any() or part.sum() > 2**53:
-            raise InputError("a count is negative, no whole number or too large; count people.")
-    tables_of = table.astype(np.int64), there.astype(np.int64)
-    return Month(period.strip(), clients, groups, labels, *tables_of, source or period)
+    if (table < 0).any() or (table % 1 != 0).any() or table.sum() > LARGEST:
+        raise InputError("a count is negative, no whole number or too large; count people.")
+    return Month(period.strip(), clients, groups, labels, table.astype(np.int64), source or period)
 
 
 def _names(value: Any, field: str) -> tuple[str, ...]:
@@ -182,19 +177,14 @@ def _by_size(period: str) -> list[str | int]:
     return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", period)]
 
 
-def align(months: Sequence[Month], baseline: ClientCounts) -> tuple[Ints, Ints, list[str]]:
-    """The months' people in the baseline's order, and remarks on its clients.
+def align(months: Sequence[Month], baseline: ClientCounts) -> tuple[Ints, list[str]]:
+    """The months' tables in the baseline's order, (months, *a month's), and remarks on its clients.
 
-    Returns
-    -------
-    table : ndarray, shape (months, clients, groups, labels, answers)
-    waiting : ndarray, shape (months, clients, groups, answers)
-    notes : list of str
-        New clients, which are not watched, and those that are gone.
+    New clients are not watched; of those that are gone what was counted stays.
     """
     groups, labels = baseline.groups, baseline.labels
-    table = np.zeros((len(months), *baseline.table.shape), np.int64)
-    waiting = np.zeros((*table.shape[:3], len(labels)), np.int64)
+    shape = (len(baseline.clients), len(groups), len(labels) + 1, len(labels))
+    table = np.zeros((len(months), *shape), np.int64)
     place = {name: c for c, name in enumerate(baseline.clients)}
     new: dict[str, str] = {}
     for m, month in enumerate(months):
@@ -207,18 +197,18 @@ def align(months: Sequence[Month], baseline: ClientCounts) -> tuple[Ints, Ints, 
                 )
         by_group = [month.groups.index(name) for name in groups]
         by_label = [month.labels.index(name) for name in labels]
+        order = np.ix_(by_group, [*by_label, len(labels)], by_label)
         for c, name in enumerate(month.clients):
-            if name not in place:
+            if name in place:
+                table[m, place[name]] = month.table[c][order]
+            else:
                 new.setdefault(name, month.period)
-                continue
-            table[m, place[name]] = month.table[c][np.ix_(by_group, by_label, by_label)]
-            waiting[m, place[name]] = month.waiting[c][np.ix_(by_group, by_label)]
     notes = [
         f'"{name}" is new in {period}: the baseline has no such client, so it is not watched; solve '
         "again with it."
         for name, period in new.items()
     ]
-    seen = table.sum(axis=(2, 3, 4)) + waiting.sum(axis=(2, 3)) > 0
+    seen = table.sum(axis=(2, 3, 4)) > 0
     for c in np.flatnonzero(~seen[-1]).tolist():
         last = np.flatnonzero(seen[:, c])
         since = (
@@ -227,7 +217,7 @@ def align(months: Sequence[Month], baseline: ClientCounts) -> tuple[Ints, Ints, 
         notes.append(
             f'"{baseline.clients[c]}" is gone: {since}; what was counted until then stays.'
         )
-    return table, waiting, notes
+    return table, notes
 
 
 def differences(months: Sequence[Month]) -> list[Month]:
@@ -241,17 +231,17 @@ def differences(months: Sequence[Month]) -> list[Month]:
                 f"({listed(tuple(gone)) + ' is missing' if gone else 'other groups or labels'}); "
                 "export the months anew."
             )
-        table, waiting = month.table.copy(), month.waiting.copy()
+        table = month.table.copy()
         for c, name in enumerate(before.clients):
-            mine = month.clients.index(name)
-            table[mine] -= before.table[c]
-            waiting[mine] = np.maximum(waiting[mine] - before.waiting[c], 0)
-            if (table[mine] < 0).any():
+            mine = table[month.clients.index(name)]
+            mine -= before.table[c]
+            mine[:, -1] = np.maximum(mine[:, -1], 0)  # labels came
+            if (mine < 0).any():
                 raise InputError(
                     f'{month.source}: the counts of "{name}" shrink against the export before; rows '
                     "were lost or changed, so export the months anew."
                 )
-        found.append(replace(month, table=table, waiting=waiting))
+        found.append(replace(month, table=table))
     return found
 
 
@@ -355,15 +345,12 @@ def _months(total: Mapping[tuple[str | None, ...], int], baseline: ClientCounts)
     for period in {str(key[0]) for key in total}:
         mine = {key[1:]: n for key, n in total.items() if key[0] == period}
         clients = in_order(sorted({str(key[0]) for key in mine}))
-        table = np.zeros((len(clients), len(groups), len(labels), len(labels)), np.int64)
-        waiting = np.zeros((len(clients), len(groups), len(labels)), np.int64)
+        table = np.zeros((len(clients), len(groups), len(labels) + 1, len(labels)), np.int64)
         for (client, group, label, answer), n in mine.items():
-            at = clients.index(str(client)), groups.index(str(group))
-            if label is None:
-                waiting[(*at, labels.index(str(answer)))] += n
-            else:
-                table[(*at, labels.index(label), labels.index(str(answer)))] += n
-        found.append(Month(period, clients, groups, labels, table, waiting, period))
+            place = len(labels) if label is None else labels.index(label)
+            at = clients.index(str(client)), groups.index(str(group)), place
+            table[(*at, labels.index(str(answer)))] += n
+        found.append(Month(period, clients, groups, labels, table, period))
     return ordered(found)
 
 

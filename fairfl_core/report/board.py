@@ -15,10 +15,10 @@ from fairfl_core._io import numbers
 from fairfl_core._io.frames import rows_of, take_rows
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.evaluation.alarms import FEW
 from fairfl_core.evaluation.before_after import LEVEL
 from fairfl_core.evaluation.checks import CHANCE, LimitCheck, check_limits
 from fairfl_core.evaluation.evaluation import Evaluation
+from fairfl_core.evaluation.harm import FEW
 from fairfl_core.evaluation.verdict import MET
 from fairfl_core.fairness.intervals import at_once
 from fairfl_core.fairness.notions import notion_kind

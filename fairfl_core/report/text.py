@@ -6,8 +6,8 @@ from dataclasses import replace
 from fairfl_core._io import numbers
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.evaluation.alarms import FEW, LostLabel, groups_of
 from fairfl_core.evaluation.checks import Check, LimitCheck
+from fairfl_core.evaluation.harm import FEW, LostLabel, groups_of
 from fairfl_core.evaluation.study import Figures, Summary
 from fairfl_core.evaluation.verdict import Verdict
 from fairfl_core.fairness.notions import notion_kind

@@ -1,15 +1,19 @@
 """The worked examples of the lesson: small made-up hospitals, computed as any others are.
 
 Nobody here is real. Every example is made in code, the same each time, and goes the usual way:
-counts, program, predictor, evaluation. Labels are "healthy" and "ill", groups women and men.
+counts, program, predictor, evaluation. Labels are "healthy" and "ill", groups women and men. Only the
+messages are real: one client's own log of the demo run of a federation.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairfl_core._io.files import APP_ROOT, read_json
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate, evaluate_answers
@@ -319,3 +323,40 @@ def equalising_rate(ill: float, true_positive: float, wanted: float) -> float:
         return float("nan")
     rate = ill * true_positive * (1 - wanted) / ((1 - ill) * wanted)
     return rate if rate <= 1 else float("nan")
+
+
+# -------------------------------------------------------------------- what one client sends
+
+
+@dataclass(frozen=True)
+class DemoLog:
+    """What one client sent and received, from joining to the verdict.
+
+    Attributes
+    ----------
+    study, client : str
+        Which run, and whose log.
+    rows : int
+        How many people's rows this client has; none of them travelled.
+    rounds : int
+    messages : list of dict
+        Each with its `way`, `kind`, `bytes`, `purpose` and `arrays` (the shape of every one).
+    """
+
+    study: str
+    client: str
+    rows: int
+    rounds: int
+    messages: list[dict[str, Any]]
+
+    @property
+    def sent(self) -> int:
+        """Bytes that left the client."""
+        return sum(one["bytes"] for one in self.messages if one["way"] == "sent")
+
+
+@cache
+def demo_log() -> DemoLog:
+    """The log that ships with the lesson; `fairfl federation demo --messages FILE` writes one."""
+    value = read_json(APP_ROOT / "data" / "federation" / "messages.json")
+    return DemoLog(**{field: value[field] for field in DemoLog.__dataclass_fields__})

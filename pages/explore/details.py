@@ -13,8 +13,7 @@ from fairfl_core._io import numbers as format
 from fairfl_core._io.names import plain
 from fairfl_core.errors import InfeasibleError
 from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
-from fairfl_core.evaluation.harm import effect_of
-from fairfl_core.evaluation.study import Study, Summary, client_row
+from fairfl_core.evaluation.study import Study, Summary, client_row, effect_of
 from fairfl_core.explore import text as core_text
 from fairfl_core.lp.frontier import FREE, Frontier
 from fairfl_core.lp.guarantee import Guarantee

@@ -9,12 +9,10 @@ import numpy as np
 from fairfl_core._io import numbers as format
 from fairfl_core._io.names import plain
 from fairfl_core.evaluation.advice import Advice
-from fairfl_core.evaluation.alarms import FEW
 from fairfl_core.evaluation.all_rates import FOUR_FIFTHS, ImpactRatios
-from fairfl_core.evaluation.before_after import FEWEST, NOT_ASSESSABLE
-from fairfl_core.evaluation.gap_decomposition import ClosedGap
-from fairfl_core.evaluation.harm import ClientHarm, Effect, Harm
-from fairfl_core.evaluation.study import ClientRow, Figures, Payer, Summary
+from fairfl_core.evaluation.before_after import FEWEST, NOT_ASSESSABLE, ClosedGap
+from fairfl_core.evaluation.harm import FEW, ClientHarm, Harm
+from fairfl_core.evaluation.study import ClientRow, Effect, Figures, Payer, Summary
 from fairfl_core.explore import text as core
 from fairfl_core.fairness.notions import NotAssessable
 from fairfl_core.lp.guarantee import Guarantee

@@ -14,8 +14,7 @@ from fairfl_core.explore.charts import map_data
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.kinds import FairPredictor
 from fairfl_core.teaching import hospitals as lesson
-from fairfl_core.teaching.hospitals import equalising_rate, precision
-from fairfl_core.teaching.messages import demo_log
+from fairfl_core.teaching.hospitals import demo_log, equalising_rate, precision
 from pages.learn import charts, text
 from pages.learn.charts import Row, shares
 from pages.learn.text import Question

@@ -12,8 +12,7 @@ from fairfl_core._io.names import plain
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation.all_rates import NotionGap
-from fairfl_core.evaluation.harm import Effect, effect_of
-from fairfl_core.evaluation.study import ClientRow, Price, Summary
+from fairfl_core.evaluation.study import ClientRow, Effect, Price, Summary, effect_of
 from fairfl_core.fairness.notions import Rate, notion_kind
 from fairfl_core.lp.frontier import FREE
 from fairfl_core.lp.regions import region_kind

@@ -11,10 +11,9 @@ from scipy.stats import binomtest
 from fairfl_core._io.frames import to_frame
 from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.evaluation.alarms import BlindLottery, LostLabel
 from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
-from fairfl_core.evaluation.harm import effect_of, harm_of
-from fairfl_core.evaluation.study import run_study
+from fairfl_core.evaluation.harm import BlindLottery, LostLabel, harm_of
+from fairfl_core.evaluation.study import effect_of, run_study
 from fairfl_core.fairness.intervals import sign_test
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.program import FairnessProgram
@@ -219,7 +218,7 @@ def test_fewer_than_one_in_ten_is_hardly(looks, alarm):
         assert (one.answer, one.n) == ("l1", 150) and one.share == pytest.approx(share)
         assert one.sentence() == (
             f"clinic: almost whatever the model says, {100 * one.share:.1f} % of men (n = 150) are "
-            f"answered “l1”: its answer counts for {100 * looks:.0f} in 100."
+            f"answered “l1”: its answer counts for {100 * looks:.2g} in 100."
         )
 
 

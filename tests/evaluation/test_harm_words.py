@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from fairfl_core.evaluation.alarms import BlindLottery, LostLabel, blindness
-from fairfl_core.evaluation.harm import effect_of, harm_of
+from fairfl_core.evaluation.harm import BlindLottery, LostLabel, blindness, harm_of
+from fairfl_core.evaluation.study import effect_of
 from tests.evaluation.test_harm import disaster
 
 

@@ -5,7 +5,8 @@ import pytest
 
 from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.all_rates import all_rates_of
-from fairfl_core.evaluation.harm import effect_of, harm_of
+from fairfl_core.evaluation.harm import harm_of
+from fairfl_core.evaluation.study import effect_of
 from pages.shared.text import heading
 from tests.pages.conftest import view_of
 from tests.pages.core_numbers import CoreNumbers

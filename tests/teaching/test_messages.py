@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairfl_core.teaching.messages import demo_log
+from fairfl_core.teaching.hospitals import demo_log
 
 
 def test_the_lesson_shows_a_whole_run_in_the_words_of_the_protocol():

@@ -15,16 +15,13 @@ from fairfl_core._io import numbers
 from fairfl_core._io.frames import rows_of, take_rows
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.evaluation.before_after import LEVEL
-from fairfl_core.evaluation.checks import CHANCE, LimitCheck, check_limits
-from fairfl_core.evaluation.evaluation import Evaluation
+from fairfl_core.evaluation.checks import CHANCE, LimitCheck
 from fairfl_core.evaluation.harm import FEW
 from fairfl_core.evaluation.verdict import MET
-from fairfl_core.fairness.intervals import at_once
 from fairfl_core.fairness.notions import notion_kind
 from fairfl_core.lp.regions import region_kind
 from fairfl_core.report import text
-from fairfl_core.report.review import Result, fingerprint_of
+from fairfl_core.report.review import Result, check_clients, fingerprint_of
 
 AS_IT_IS = text.AS_IT_IS
 _PICTURED = 10  # groups in the picture: those that lose most
@@ -145,48 +142,40 @@ class Board:
 
 
 def recommended(results: Sequence[Result]) -> Result | None:
-    """Choose the best option that may be recommended; None where there is none."""
-    return next((one for one in rank(results) if may_be_recommended(one)), None)
+    """Choose by harm, then limits, then cost, then the looser gap; None where none may be.
 
+    Never an ✕, and never one whose worst gap is no smaller than before.
+    """
 
-def rank(results: Sequence[Result]) -> list[Result]:
-    """Options in the order in which they may be chosen: harm, then limits, then cost, then gap."""
-    return sorted(results, key=_rank)
+    def order(result: Result) -> tuple[float, ...]:
+        summary = result.summary
+        assert summary.verdict is not None  # else it may not be
+        harm = sum(alarm.beyond_chance for alarm in summary.harm.alarms)
+        cost = round(100 * summary.judged.cost, 1)
+        widest = max(summary.eps_global, summary.eps_local[1])
+        return harm, float(summary.verdict.word != MET), cost, widest
 
-
-def may_be_recommended(result: Result) -> bool:
-    """Never an ✕, and never one whose worst gap is no smaller than before."""
-    verdict = result.summary.verdict
-    return verdict is not None and verdict.is_recommendable and worst_gap_is_smaller(result)
+    able = [
+        one
+        for one in results
+        if one.summary.verdict is not None
+        and one.summary.verdict.is_recommendable
+        and worst_gap_is_smaller(one)
+    ]
+    return min(able, key=order, default=None)
 
 
 def worst_gap_is_smaller(result: Result) -> bool:
     """Whether the worst gap inside a client is smaller than before; the overall one without any."""
-    runs = _judged(result)
-    checks = _checks(runs)
+    checks = result.checks
     if not checks:
-        after, before = (
-            np.mean([one.gaps.overall for one in each])
-            for each in (runs, [one.before for one in runs])
-        )
-        return bool(after < before - CHANCE)
+        judged = result.summary.judged
+        return bool(judged.overall < judged.overall_before - CHANCE)
     shown = [one for one in checks if text.enough(one)]  # what is shown must not say otherwise
     return all(
         max(one.gap for one in part) < np.nanmax([one.before for one in part]) - CHANCE
         for part in (checks, shown)
         if part
-    )
-
-
-def _rank(result: Result) -> tuple[float, ...]:
-    summary = result.summary
-    verdict = summary.verdict
-    return (
-        float(not may_be_recommended(result)),
-        sum(alarm.beyond_chance for alarm in summary.harm.alarms),
-        float(verdict is None or verdict.word != MET),
-        round(100 * summary.judged.cost, 1),
-        max(summary.eps_global, summary.eps_local[1]),
     )
 
 
@@ -239,20 +228,6 @@ def _decision(results: Sequence[Result], best: Result | None, noun: str) -> str:
     return text.recommend(best.option.name, text.asked(best.option, noun), summary_text)
 
 
-def _judged(result: Result) -> list[Evaluation]:
-    """The evaluations that an option is judged by: on new people where there are any."""
-    return result.study.evaluations(unseen=result.study.has_held_out)
-
-
-def _checks(runs: Sequence[Evaluation]) -> list[LimitCheck]:
-    """Every client's gap with who stands behind it; intervals that hold for all at once."""
-    clients = max(one.compared_clients for one in runs)
-    if not clients:
-        return []
-    asked = np.append(1.0, np.zeros(len(runs[0].counts.clients)))
-    return check_limits(runs, at_once(LEVEL, clients), asked)
-
-
 def _worst(checks: Sequence[LimitCheck]) -> LimitCheck | None:
     """The worst client with at least 10 people of each group behind its gap."""
     return max((one for one in checks if text.enough(one)), key=lambda one: one.gap, default=None)
@@ -260,18 +235,13 @@ def _worst(checks: Sequence[LimitCheck]) -> LimitCheck | None:
 
 def _leaves_out(result: Result) -> bool:
     """Whether the widest gap of some client is not shown, for fewer than 10 people are behind it."""
-    checks = _checks(_judged(result))
-    shown = _worst(checks)
-    return shown is not None and any(one.gap > shown.gap for one in checks)
+    shown = _worst(result.checks)
+    return shown is not None and any(one.gap > shown.gap for one in result.checks)
 
 
 def _column(result: Result, title: str, noun: str, *, chosen: bool) -> Column:
     summary, option = result.summary, result.option
     judged, verdict = summary.judged, summary.verdict
-    table = result.study.client_columns(unseen=result.study.has_held_out)
-    change = zip(
-        table["client"], table["n"], table["accuracy"] - table["accuracy_before"], strict=True
-    )
     cells = {
         "asked": Cell(text.asked(option, noun)),
         "verdict": Cell(text.word(verdict), text.brief_why(verdict)),
@@ -289,7 +259,7 @@ def _column(result: Result, title: str, noun: str, *, chosen: bool) -> Column:
         "cost": Cell(
             text.points(judged.cost) if judged.cost > 0 else f"gains {text.points(judged.cost)}"
         ),
-        "pays": Cell(*text.pays(summary, list(change))),
+        "pays": Cell(*text.pays(result)),
         "worse_off": Cell(text.worse_off(summary)),
         "changed": Cell(text.percent(summary.changed)),
     }
@@ -300,12 +270,10 @@ def _column(result: Result, title: str, noun: str, *, chosen: bool) -> Column:
 def _as_it_is(first: Result) -> Column:
     """The model's own answers, on the people the first option is judged on."""
     judged = first.summary.judged
-    runs = [one.before for one in _judged(first)]
-    worst = _worst(_checks(runs))
+    runs = [one.before for one in first.judged]
+    worst = _worst(check_clients(runs))
     interval = [float(np.mean([one.global_interval[k] for one in runs])) for k in (0, 1)]
-    nothing = Cell(text.NOTHING_TO_SAY)
-    cells = {
-        "asked": nothing,
+    cells = dict.fromkeys(dict(text.ROWS), Cell(text.NOTHING_TO_SAY)) | {
         "verdict": Cell(text.NOTHING_ASKED),
         "worst": Cell(text.TOO_FEW)
         if worst is None
@@ -317,16 +285,12 @@ def _as_it_is(first: Result) -> Column:
         "overall": Cell(text.gap(judged.overall_before), text.between(*interval)),
         "found": _found_cell(first, after=False),
         "accuracy": Cell(text.percent(judged.accuracy_before), "", Mark(judged.accuracy_before)),
-        "cost": nothing,
-        "pays": nothing,
-        "worse_off": nothing,
-        "changed": nothing,
     }
     return Column(AS_IT_IS, "", cells, "", False)
 
 
 def _worst_cell(result: Result) -> Cell:
-    worst, judged_worst = _worst(_checks(_judged(result))), result.summary.judged.worst
+    worst, judged_worst = _worst(result.checks), result.summary.judged.worst
     if worst is None:
         return Cell(text.TOO_FEW)
     low, high = worst.low, worst.high
@@ -544,8 +508,8 @@ def _annex(results: Sequence[Result]) -> list[Table]:
 
 def clients_table(result: Result) -> Table:
     """Every client, worst gap first; of gaps with fewer than 10 people behind them nothing."""
-    conclusive = {str(check.client) for check in _checks(_judged(result)) if text.enough(check)}
-    columns = result.study.client_columns(unseen=result.study.has_held_out)
+    conclusive = {str(check.client) for check in result.checks if text.enough(check)}
+    columns = result.client_columns
     largest_first = np.argsort(-columns["gap"], kind="stable")
     table = take_rows(columns, largest_first[columns["n"][largest_first] >= FEW])
     rows = [

@@ -5,9 +5,13 @@ gets the same numbers (`fairfl review FILE`). An uploaded set is named by the ha
 the review says how it was read: whoever has that file too (`--rows TABLE`) gets them as well.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from fairfl_core._io.files import check_keys, parse_json, read_json, write_json
 from fairfl_core._io.names import shown
@@ -16,7 +20,11 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.data.scored import FoldedData, ScoredData, fitted_people, unseen_people
 from fairfl_core.errors import InputError
+from fairfl_core.evaluation.before_after import LEVEL
+from fairfl_core.evaluation.checks import LimitCheck, check_limits
+from fairfl_core.evaluation.evaluation import Evaluation
 from fairfl_core.evaluation.study import Study, Summary, run_study, summarise
+from fairfl_core.fairness.intervals import at_once
 from fairfl_core.intake import Reading
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
@@ -203,6 +211,28 @@ class Result:
     study: Study
     summary: Summary
     experiment: Experiment
+
+    @cached_property
+    def judged(self) -> list[Evaluation]:
+        """The evaluations that it is judged by: on new people where there are any."""
+        return self.study.evaluations(unseen=self.study.has_held_out)
+
+    @cached_property
+    def checks(self) -> list[LimitCheck]:
+        """Every client's gap with who stands behind it."""
+        return check_clients(self.judged)
+
+    @cached_property
+    def client_columns(self) -> dict[str, Any]:
+        """The figures of its clients, on the people it is judged by."""
+        return self.study.client_columns(unseen=self.study.has_held_out)
+
+
+def check_clients(runs: Sequence[Evaluation]) -> list[LimitCheck]:
+    """Every client's gap with who stands behind it; intervals that hold for all at once."""
+    clients = max(one.compared_clients for one in runs)
+    asked = np.append(1.0, np.zeros(len(runs[0].counts.clients)))
+    return check_limits(runs, at_once(LEVEL, clients), asked) if clients else []
 
 
 def solve_option(option: Option, uploaded: Experiment | None = None) -> Result:

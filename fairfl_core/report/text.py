@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from fairfl_core._io import numbers
 from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
@@ -16,7 +18,7 @@ from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.regions import region_kind
 from fairfl_core.lp.utility import Utility
-from fairfl_core.report.review import Option
+from fairfl_core.report.review import Option, Result
 
 gap, gaps = numbers.round_gap, numbers.round_gaps
 percent, points, signed = numbers.round_percent, numbers.round_points, numbers.round_signed_points
@@ -282,22 +284,21 @@ def found(share: float, was: float | None = None) -> str:
     return numbers.before_after(was, share, percent)
 
 
-def pays(summary: Summary, accuracy_of: Sequence[tuple[str, float, float]]) -> tuple[str, str]:
-    """Who is hurt most beyond chance; else the client that loses most accuracy.
-
-    `accuracy_of` has a client's name, its people, and its change of accuracy.
-    """
-    lost = [one for one in summary.harm.proved if one.n >= FEW and isinstance(one, LostLabel)]
+def pays(result: Result) -> tuple[str, str]:
+    """Who is hurt most beyond chance; else the client that loses most accuracy."""
+    harm, columns = result.summary.harm, result.client_columns
+    lost = [one for one in harm.proved if one.n >= FEW and isinstance(one, LostLabel)]
     if lost:
         one = max(lost, key=lambda alarm: (alarm.client is not None, alarm.people))
         change = numbers.before_after(one.before, one.after, percent)
         where = "overall" if one.client is None else one.client
-        label = "" if one.label == summary.harm.favourable else f"“{one.label}” "
+        label = "" if one.label == harm.favourable else f"“{one.label}” "
         return f"{one.group}, {where}", f"{label}{change}"
-    losers = [one for one in accuracy_of if one[1] >= FEW and -one[2] > FREE]
-    if losers:
-        client, _, loss = min(losers, key=lambda one: one[2])
-        return client, f"accuracy {signed(loss)}"
+    change_of = columns["accuracy"] - columns["accuracy_before"]
+    loss = np.where(columns["n"] >= FEW, np.nan_to_num(change_of), 0.0)
+    most = int(loss.argmin())
+    if -loss[most] > FREE:
+        return columns["client"][most], f"accuracy {signed(loss[most])}"
     return NOBODY, ""
 
 

@@ -2,7 +2,7 @@
 
     .venv/bin/python docs/make_studies.py
 
-Takes two minutes. The same are to be had in the dashboard by *Take along* on *Explore*.
+Takes two minutes. The same are to be had in the dashboard by *Files* on *Explore*.
 """
 
 from pathlib import Path

@@ -135,7 +135,7 @@ def screen_of(study: Study, noun: str) -> dict[str, Any]:
 
     return {
         "numbers": [list(number) for number in text.numbers(summary, noun)],
-        "sentence": text.sentence(summary, noun),
+        "sentence": text.sentence(summary),
         "verdict": [*text.verdict_chip(summary), text.verdict_why(summary)],
         "harm": [*text.harm_chip(summary.harm), text.harm_lines(summary.harm)],
         "opens": "found" if summary.harm.proved else "gaps",

@@ -141,7 +141,7 @@ def numbers(summary: Summary, noun: str) -> list[Number]:
     else:
         doubt = "may be chance" if worst.within_noise else ""
         inside = Number(
-            f"Worst: {worst.client}",
+            f"Worst {noun}",
             *_before_after(worst.gap_before, worst.gap, format.round_gap, doubt),
             tone="",
             tip=f"{worst.client}: {format.round_gaps(worst.gap_low, worst.gap_high)}, on "
@@ -164,23 +164,22 @@ def _of(several: int) -> str:
     return f"; the worst of {several:,}, and the interval allows for that" if several > 1 else ""
 
 
-def sentence(summary: Summary, noun: str) -> str:
+def sentence(summary: Summary) -> str:
     """What was asked, then what was reached; names as they are."""
     judged, worst = summary.judged, summary.judged.worst
-    on = f"on {people(summary)}"
     inside, overall = summary.eps_local[0] < 1, summary.eps_global < 1
     where = f"{format.round_gap(worst.gap)} ({worst.client})" if worst else "nobody to compare"
     if not inside and not overall:
-        return f"No limit asked: {on} the widest gap is {where}."
+        return f"No limit asked: on {people(summary)} the widest gap is {where}."
     asked, reached = [], []
     if inside:
-        asked.append(f"{_inside(summary.eps_local)} in every {noun}")
+        asked.append(f"{_inside(summary.eps_local)} in each")
         reached.append(where)
     if overall:
         asked.append(f"{summary.eps_global:g} overall")
         reached.append(f"{format.round_gap(judged.overall)}{' overall' if inside else ''}")
     sure = "" if summary.verdict is None else _confidence(summary.verdict.guarantee)
-    return f"Asked {', '.join(asked)}{sure}; {on} {', '.join(reached)}.{_more(summary.policy)}"
+    return f"Asked {', '.join(asked)}{sure}; {people(summary)}: {', '.join(reached)}.{_more(summary.policy)}"
 
 
 def _inside(limits: tuple[float, float]) -> str:

@@ -31,7 +31,7 @@ REVIEW_TIP = (
     "same numbers: fairfl review FILE --out report.pdf, with --rows TABLE where the people are "
     "uploaded ones."
 )
-OF_OPTION = "Take along of option"
+OF_OPTION = "Files of option"
 LOAD = "Open a file"
 LOAD_TIP = "A fairfl-review/1 file: its options, notes and question take the place of those here."
 

@@ -87,7 +87,7 @@ def _exact_limits(view: View) -> None:
 
 
 def _policy_file() -> None:
-    """Take all limits from a policy file; *Take along* writes one."""
+    """Take all limits from a policy file; *Files* has one."""
     st.file_uploader(text.POLICY_UPLOAD, "toml", key=POLICY_FILE, on_change=_take_policy)
     words = st.session_state.get(POLICY_SAID)
     if words:

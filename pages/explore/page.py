@@ -112,7 +112,7 @@ def _numbers_row(view: View, noun: str) -> Summary | None:
         return None
     with numbers:
         st.html(_numbers(summary, noun))
-    words = escape(core_text.sentence(summary, noun))
+    words = escape(core_text.sentence(summary))
     with st.container(horizontal=True, key="said"):
         if present.presenting():
             chips = " ".join(text.BADGE.format(chip) for chip in _chips_of(summary))
@@ -174,7 +174,7 @@ def _keep(view: View) -> None:
     )
     lazy(
         st.popover,
-        text.TAKE_ALONG,
+        text.FILES,
         "take",
         lambda: take_along(view, "take", state.link_for_others()),
     )
@@ -186,31 +186,35 @@ def _keep(view: View) -> None:
 def _map(view: View, noun: str) -> None:
     dear = is_dear(view)
     with st.container(key="map-place"):
+        place = st.container(height="stretch")
         one = view.of_seed(view.seeds[0]) if dear else view
         fine = _is_fine(one) if dear else True
-        with progress(shared_text.SOLVING_MAP) as on_progress:
+        with place, progress(shared_text.SOLVING_MAP) as on_progress:
             on_row = _in_turns(on_progress) if dear and fine else on_progress
             heat = heat_of(one, GRID if fine else COARSE, on_row)
         here = view.eps_global, view.eps_local
         costs = charts.alone(heat, here, model_accuracy(one.without_limits()))
         span = 100 * (np.nanmax(heat.accuracy) - np.nanmin(heat.accuracy))
-        limit_map(
-            MAP,
-            charts.map_data(heat, here, [(v.eps_global, v.eps_local) for v in state.options()]),
-            on_go=lambda: go_to_cell(MAP, heat),
-            noun=noun,
-            title=shared_text.MAP_TITLE,
-            note=core_text.map_note(
-                coarse=not fine,
-                one_run=dear,
-                flat=bool(span < LEAST_SPAN),
-                own_limits=bool(view.own_limits),
-                collides=bool(np.isnan(heat.accuracy).any()),
-            ),
-            alone=core_text.alone(noun, costs),
-            spoken=core_text.map_spoken(noun, costs),
-            large=present.presenting() or state.large_type(),
-        )
+        with place:
+            limit_map(
+                MAP,
+                charts.map_data(
+                    heat, here, [(v.eps_global, v.eps_local) for v in state.options()]
+                ),
+                on_go=lambda: go_to_cell(MAP, heat),
+                noun=noun,
+                title=shared_text.MAP_TITLE,
+                note=core_text.map_note(
+                    coarse=not fine,
+                    one_run=dear,
+                    flat=bool(span < LEAST_SPAN),
+                    own_limits=bool(view.own_limits),
+                    collides=bool(np.isnan(heat.accuracy).any()),
+                ),
+                alone=core_text.alone(noun, costs),
+                spoken=core_text.map_spoken(noun, costs),
+                large=present.presenting() or state.large_type(),
+            )
 
 
 def _in_turns(on_progress: OnProgress) -> OnProgress:

@@ -37,7 +37,7 @@ TABS = {
 }
 LESSON = "New here?"
 KEEP, KEEP_TIP = "Keep", "Up to four settings, compared on the page Compare."
-TAKE_ALONG = "Take along"
+FILES = "Files"
 PLAY, STOP = "▶", "■"
 PLAY_TIP = "Watch the limit tighten, from none to zero"
 PLAYING = "Solving twelve limits"

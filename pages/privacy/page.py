@@ -112,11 +112,10 @@ def _pictures(result: NoiseResult) -> None:
 
 def _curve(result: NoiseResult, noun: str) -> None:
     """One figure, or two, against the budget: its band, and new people."""
-    names = text.curves(noun)
     st.segmented_control(
         text.CURVE_CHOICE,
-        tuple(names),
-        format_func=names.__getitem__,
+        tuple(text.CURVES),
+        format_func=text.CURVES.__getitem__,
         label_visibility="collapsed",
         required=True,
         **state.bound(CURVE),

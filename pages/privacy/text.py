@@ -155,11 +155,6 @@ def _asked(low: float, high: float, overall: float, noun: str) -> str:
 # -------------------------------------------------------------------- charts
 
 
-def curves(noun: str) -> dict[str, str]:
-    """What can be drawn against the budget."""
-    return CURVES | {"local": f"In each {noun}"}
-
-
 def curve_spoken(curve: str, noun: str) -> str:
     """The curve for those who hear it."""
     what = {"local": f"Gap in each {noun}", "overall": "Overall gap", "accuracy": "Accuracy"}

@@ -25,7 +25,7 @@ KINDS = {
     "alike": "alike",
     "little": "a little apart",
     "far": "far apart",
-    "own": "make your own",
+    "own": "your own",
 }
 SOLVING = "Solving every pair of the maps"
 MAPS = "Bars: share of {}. Maps: people the rules were made for; dotted: free. Costs: new people."
@@ -59,9 +59,9 @@ def about(experiment: Experiment) -> str:
 
 def asked(view: View) -> str:
     """What is asked of the gaps, as the beginning of a sentence."""
-    limits = {"in each client": view.eps_local, "overall": view.eps_global}
+    limits = {"in each": view.eps_local, "overall": view.eps_global}
     sentences = [f"{format.epsilon(eps)} {where}" for where, eps in limits.items() if eps < 1]
-    return f"Asked {' and '.join(sentences)}" if sentences else "Nothing asked"
+    return f"Asked {', '.join(sentences)}" if sentences else "Nothing asked"
 
 
 def answer(more: float, error: float, runs: int) -> str:
@@ -129,7 +129,7 @@ SHARE_OF = "{}, %"
 
 # -------------------------------------------------------------------- one's own
 
-CLIENTS, SIZE, DRAW = "Clients", "People in each", "Draw"
+CLIENTS, SIZE, DRAW = "Clients", "People each", "Draw"
 SIZE_TIP = "To make the rules, and as many new people."
 DRAW_TIP = (
     "Who comes into which client is drawn with this seed: the same number, the same clients."

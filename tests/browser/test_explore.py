@@ -65,7 +65,7 @@ def test_no_quick_press_is_lost(regular):
         regular.page.keyboard.press("ArrowRight", delay=pause)
     regular.rest()
     assert float(regular.link["eps_local"]) == LEVELS[10]
-    assert f"Asked {LEVELS[10]:g} in every state" in regular.headline
+    assert f"Asked {LEVELS[10]:g} in each" in regular.headline
 
 
 def test_a_click_and_a_drag_on_the_map_go_to_a_cell(explore):
@@ -146,7 +146,7 @@ def test_play_sweeps_to_zero_and_can_be_stopped(explore):
         "document.querySelector('.st-key-play button').innerText.trim() === '▶'"
     )
     explore.rest()
-    assert "Asked 0 in every education level" in explore.headline
+    assert "Asked 0 in each" in explore.headline
     assert explore.page.evaluate("history.length") <= start + 4  # no dozen of steps for Back
 
 

@@ -132,7 +132,7 @@ def test_of_an_uploaded_set_it_is_the_same(tmp_path, regular, opened):
     page.locator(".fairfl-numbers").wait_for()
     page.wait_for_url("**experiment=yours**")
     visitor.settle()
-    page.get_by_role("button", name="Take along").click()
+    page.get_by_role("button", name="Files", exact=True).click()
     page.get_by_role("button", name=text.MAKE_STUDY).click()
     page.get_by_role("button", name=text.STUDY).wait_for()
     path = visitor.download(text.STUDY, tmp_path)

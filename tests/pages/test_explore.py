@@ -14,6 +14,7 @@ from fairfl_core.lp import frontier
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
 from pages.explore.page import SWEEP
+from pages.shared.catalogue import noun_of
 from tests.pages.conftest import healthy, linked, view_of
 from tests.pages.visible import charts, numbers, sentence, visible, visible_text
 
@@ -52,7 +53,7 @@ def test_four_numbers_before_and_after(opened, link, core):
     assert [one.label for one in shown] == [
         "Accuracy",
         "Gap overall",
-        f"Worst: {core.clients[core.worst]}",
+        f"Worst {noun_of(view_of(**link).data)}",
         "Answers changed",
     ]
     assert shown[0][1:3] == output(own, accuracy, format.round_percent)
@@ -75,9 +76,9 @@ def test_asked_then_reached_in_one_sentence(opened, link, core):
     limits = sorted({view.eps_local, *(limit for _, limit in view.own_limits)})
     inside = f"{limits[0]:g}" + (f" to {limits[-1]:.2f}" if len(limits) > 1 else "")
     asked, reached = said.split("; ")
-    assert asked.startswith(f"Asked {inside} in every ")
+    assert asked.startswith(f"Asked {inside} in each")
     assert asked.endswith(f", {view.eps_global:g} overall")
-    assert reached == f"on new people {worst} ({core.clients[core.worst]}), {overall} overall."
+    assert reached == f"new people: {worst} ({core.clients[core.worst]}), {overall} overall."
 
 
 def test_the_chips_are_the_cores_verdict_and_harm(opened, link, core):
@@ -164,7 +165,7 @@ def test_a_slider_moves_numbers_sentence_map_and_link(opened):
     before, here = numbers(app), charts(app)["explore-map"]["here"]
     app.select_slider(key="widget_eps_local").set_value(0.2).run()
     app.select_slider(key="widget_eps_global").set_value(0.15).run()
-    assert numbers(healthy(app)) != before and sentence(app).startswith("Asked 0.2 in every")
+    assert numbers(healthy(app)) != before and sentence(app).startswith("Asked 0.2 in each")
     assert charts(app)["explore-map"]["here"] != here
     assert linked(app, "eps_local") == "0.2" and linked(app, "eps_global") == "0.15"
 

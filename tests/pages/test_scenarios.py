@@ -248,7 +248,7 @@ def test_clients_of_ones_own_are_redrawn_solved_and_judged(link):
     sentence = said(app, "on new people")
     worst = np.nanmax(core.mean(lambda e: e.gaps.local))
     assert sentence.startswith(
-        f"Asked {format.epsilon(view.eps_local)} in each client and "
+        f"Asked {format.epsilon(view.eps_local)} in each, "
         f"{format.epsilon(view.eps_global)} overall; on new people {format.round_gap(worst)}, in "
         f"{core.clients[core.worst]}. {format.round_signed_points(change)} "
     )

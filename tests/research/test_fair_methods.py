@@ -109,28 +109,23 @@ def test_wrong_settings_are_sentences(method, settings, sentence):
 
 
 @pytest.fixture(scope="module")
-def by_labels():
-    """People of two and of three labels, with the model that needs no compiling."""
-    recipe = replace(RECIPE, model="linear", batch=64)
-    return {
-        labels: with_gradients(prepare(whose(), recipe, 0))
-        for labels, whose in ((2, as_adult), (3, people))
-    }
+def three_labels():
+    return with_gradients(prepare(people(), replace(RECIPE, batch=64), 0))
 
 
 @pytest.mark.parametrize("notion", NOTIONS)
 @pytest.mark.parametrize("method", OFF)
-def test_every_tick_of_table_1_is_trained_with(by_labels, method, notion):
+def test_every_tick_of_table_1_is_trained_with(prepared, three_labels, method, notion):
     """The page ticks what a method does here: so it trains, or is refused in a sentence."""
     cls = method_class(method)
     settings = {"notion": notion} | ({"warm": 0} if method == "fcfl" else {})
-    for labels, prepared in by_labels.items():
-        if notion in cls.notions and (labels == 2 or cls.multi_class):
-            made = trained(prepared, method, settings, rounds=2)
-            assert np.isfinite(made.scores).all() and np.isfinite(made.loss).all()
-        else:
+    for labels, whose in ((2, prepared), (3, three_labels)):
+        if notion not in cls.notions or (labels == 3 and not cls.multi_class):
             with pytest.raises(InputError):
-                trained(prepared, method, settings, rounds=2)
+                trained(whose, method, settings, rounds=1)
+        elif labels == 2 or notion == "eo":  # each notion of three labels is compiled anew
+            made = trained(whose, method, settings, rounds=1)
+            assert np.isfinite(made.scores).all() and np.isfinite(made.loss).all()
 
 
 @pytest.mark.parametrize("experiment", ["adult", "public_coverage"])

@@ -28,8 +28,3 @@ def test_each_figure_is_of_the_kept_answers():
             seen = own.sum(axis=1) if row["notion"] == "sp" else own[:, 1]
             women, men = seen[:, 1] / seen.sum(axis=1)
             assert float(apart.split("±")[0]) == pytest.approx(men - women, abs=0.00051)
-
-
-def test_nothing_is_said_where_nothing_was_kept(monkeypatch, tmp_path):
-    monkeypatch.setattr(fcfl_released, "RELEASED", tmp_path / "nothing.json")
-    assert fcfl_released.released_table() == []

@@ -23,8 +23,6 @@ from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.kinds import predictor_of
 
-__all__ = ["Population", "Setting", "covered", "settings"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 POINTS = 200  # scores of each client, group and label

@@ -38,10 +38,9 @@ from fairfl_core.data.experiments import METHODS_FOLDER, SPLITS, Answered
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.training.data import TRAINING, federate
 from fairfl_core.training.recipes import recipe
-from research.method_files import save_method
 from research.post_processed import EPSILONS
-from research.sweep import Trial, choose
-from research.sweeps import TRIALS
+from research.shipping import save_method
+from research.sweep import TRIALS, Trial, choose
 from research.trained.gaps import rates_of
 
 TOP = Path(__file__).resolve().parents[1]

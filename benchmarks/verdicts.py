@@ -19,8 +19,6 @@ from fairfl_core.evaluation.evaluation import Evaluation, evaluate_answers
 from fairfl_core.evaluation.verdict import HARMFUL, MET, NOT_MET, verdict_of
 from fairfl_core.fairness.notions import Notion
 
-__all__ = ["drawn", "words"]
-
 MEN, WOMEN = 0.8, 0.5  # the model's recognition of the favourable label
 OTHERS = 100  # of each group without it, four in five recognised
 

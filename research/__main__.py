@@ -10,8 +10,6 @@ from fairfl_core.cli import run_app
 from fairfl_core.cli._shell import print_json, print_table, progress_bar, say, working
 from fairfl_core.errors import InputError
 
-__all__ = ["app", "main"]
-
 app = typer.Typer(
     help="Reproduce the paper, compare other methods, measure whether limits hold.",
     no_args_is_help=True,
@@ -123,8 +121,7 @@ def sweep(
     from fairfl_core.training.recipes import recipe as recipe_of
     from research.post_processed import POST_PROCESSED, ship_post_processed
     from research.shipping import ship_fedavg, ship_method
-    from research.sweep import Sweeper
-    from research.sweeps import sweep_of
+    from research.sweep import Sweeper, sweep_of
     from research.trained import register_all
 
     register_all()

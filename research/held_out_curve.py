@@ -14,8 +14,6 @@ from fairfl_core.evaluation.study import Study, run_study
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.predictor import People
 
-__all__ = ["EPSILONS", "Curve", "held_out_curve", "pooled_debiased", "squared_debiased"]
-
 EPSILONS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 Floats = NDArray[np.float64]
 
@@ -28,7 +26,6 @@ class Curve:
     accuracy: Floats
     gap_global: Floats
     gap_local_mean: Floats
-    gap_debiased: Floats
 
 
 def held_out_curve(
@@ -53,7 +50,6 @@ def held_out_curve(
                 study.over(lambda e: e.accuracy, unseen=True).mean,
                 study.over(lambda e: e.gaps.overall, unseen=True).mean,
                 study.over(lambda e: e.gaps.local_mean, unseen=True).mean,
-                pooled_debiased(study)[0],
             )
         )
     return Curve(np.array(epsilons, float), *np.array(points).T)

@@ -8,8 +8,6 @@ from fairfl_core.data.experiments import Experiment, Protocol
 from fairfl_core.data.save_experiment import Block, write_blocks
 from fairfl_core.errors import InputError
 
-__all__ = ["join_experiments"]
-
 # What the manifest says of a training run by run, and what is computed from the scores.
 _BY_SEED = ("rounds_chosen", "learning_curves")
 _COMPUTED = {"format", "name", "seeds", "splits", "scores", "figures"}

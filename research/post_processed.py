@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fairfl_core.data import experiments
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.calibration import Calibration
-from fairfl_core.data.experiments import Answered, Experiment, MethodAnswers, open_method
+from fairfl_core.data.experiments import SPLITS, Answered, Experiment, MethodAnswers, open_method
 from fairfl_core.data.scored import FoldedData, ScoredData, fitted_people, unseen_people
 from fairfl_core.errors import InputError, SolveError
 from fairfl_core.evaluation.evaluation import evaluate
@@ -25,12 +25,10 @@ from fairfl_core.evaluation.methods import EPSILONS
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.kinds import predictor_of
-from research.method_files import save_method
 from research.rivals.fedfact import fit_fedfact
 from research.rivals.logofair import fit_logofair
 from research.rivals.post_ffl import fit_post_ffl
-
-__all__ = ["EPSILONS", "POST_PROCESSED", "PostProcessed", "answers_of", "ship_post_processed"]
+from research.shipping import save_method
 
 _PAPER = 0.01  # the paper's epsilon
 _BYTES = 8
@@ -195,9 +193,10 @@ def answers_of(
                 rule = fit(people, notion, eps_global, eps_local)
                 seconds.append(process_time() - start)
                 sent.append(rule.bytes_per_client)
+                found = rule.answers(people), rule.answers(test)
                 by_seed[seed] = {
-                    split: _answered(rule.answers(each))
-                    for split, each in (("validation", people), ("test", test))
+                    split: Answered(one.confusion, one.squares)
+                    for split, one in zip(SPLITS, found, strict=True)
                 }
         except SolveError:
             continue
@@ -221,10 +220,6 @@ def _settings(
     # One gap limited and the other free, as in the paper's Table 2.
     yield f"{notion} eps={_PAPER:g} local only", 1.0, _PAPER, method.fit
     yield f"{notion} eps={_PAPER:g} global only", _PAPER, 1.0, method.fit
-
-
-def _answered(answers: Answers) -> Answered:
-    return Answered(answers.confusion, answers.squares)
 
 
 def ship_post_processed(

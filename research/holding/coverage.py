@@ -4,7 +4,7 @@ A population is drawn from, a program is fitted on the sample, and its lottery i
 whole population. Nothing is estimated but by the number of draws.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -13,13 +13,57 @@ from numpy.typing import NDArray
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import Evaluation, evaluate
+from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.program import FairnessProgram
+from fairfl_core.lp.regions import region_kind
 from fairfl_core.predictors.kinds import predictor_of
-from research.holding.settings import Setting, programs_of
 
-__all__ = ["Coverage", "coverage", "draw_people", "filled"]
-
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A region, its rates, its limits (epsilon_0 and one epsilon_c for all), its confidence."""
+
+    region: str
+    rates: str
+    eps_global: float
+    eps_local: float
+    guarantee: Guarantee | None = None
+
+    @property
+    def unguarded(self) -> "Setting":
+        """The same limits, asked for with no confidence."""
+        return replace(self, guarantee=None)
+
+    @property
+    def needs_scores(self) -> bool:
+        """Whether its lottery looks at scores: with more labels it has no confidence."""
+        return region_kind(self.region).needs_scores
+
+
+def programs_of(
+    people: ScoredData, notion: str, settings: Iterable[Setting]
+) -> Iterator[tuple[Setting, FairnessProgram]]:
+    """Each setting with its program; recalibrated once, built once for all limits."""
+    settings = list(settings)
+    if any(setting.needs_scores for setting in settings):
+        people = people.calibrated
+    programs: dict[Setting, FairnessProgram] = {}
+    for setting in settings:
+        limitless = replace(setting, eps_global=1.0, eps_local=1.0)
+        if limitless not in programs:
+            programs[limitless] = FairnessProgram(
+                people,
+                notion,
+                setting.region,
+                rates=setting.rates,
+                guarantee=setting.guarantee,
+            )
+        yield setting, programs[limitless]
+
+
 _SOLVED = 1e-6  # a gap that a program left on its limit may lie this far above it
 
 

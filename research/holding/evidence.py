@@ -1,35 +1,78 @@
 """Everything that is measured of one experiment, by one call."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.data.experiments import Experiment
-from fairfl_core.data.scored import ScoredData, fitted_people
+from fairfl_core.data.scored import ScoredData, fitted_people, unseen_people
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.study import Study
+from fairfl_core.evaluation.study import Outcome, Study, run_study
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.regions import region_kind, region_names
-from research.holding.coverage import Coverage, coverage, filled
-from research.holding.held_out import studies
-from research.holding.settings import Setting
-
-__all__ = [
-    "ASKED",
-    "DRAWS",
-    "GUARANTEES",
-    "LIMITS",
-    "PILOT",
-    "Evidence",
-    "cross_fitting_settings",
-    "gather",
-    "guarantee_settings",
-    "steps",
-]
+from research.held_out_curve import squared_debiased
+from research.holding.coverage import Coverage, Setting, coverage, filled, programs_of
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def studies(
+    experiment: Experiment,
+    settings: Sequence[Setting],
+    seeds: Sequence[int],
+    on_progress: Callable[[], None] = lambda: None,
+) -> dict[Setting, Study]:
+    """Every setting over some seeds of an experiment, on its test people."""
+    outcomes: dict[Setting, list[Outcome]] = {setting: [] for setting in settings}
+    for seed in seeds:
+        fitted, unseen = fitted_people(experiment, seed), unseen_people(experiment, seed)
+        for setting, program in programs_of(fitted, experiment.notion, settings):
+            limits = (setting.eps_global, setting.eps_local)
+            outcomes[setting] += run_study([(seed, program)], [unseen], *limits).outcomes
+        on_progress()
+    return {setting: Study(tuple(its)) for setting, its in outcomes.items()}
+
+
+def before(study: Study) -> Study:
+    """The same people as the model itself answers them."""
+    return Study(
+        tuple(
+            replace(one, held_out=one.held_out and one.held_out.before) for one in study.outcomes
+        )
+    )
+
+
+def difference(study: Study, other: Study) -> tuple[float, float]:
+    """Mean and standard error of a study's squared debiased gaps less another's, by seed."""
+    pairs = squared_debiased(study) - squared_debiased(other)
+    pairs = pairs[~np.isnan(pairs)]
+    error = pairs.std(ddof=1) / np.sqrt(len(pairs)) if len(pairs) > 1 else np.nan
+    return float(pairs.mean()) if len(pairs) else float("nan"), float(error)
+
+
+@dataclass(frozen=True)
+class Above:
+    """How many clients of all seeds lie above the limit, not by chance (95 %)."""
+
+    clients: int
+    judged: int
+
+    @property
+    def share(self) -> float:
+        """Their share of all that have a gap."""
+        return self.clients / self.judged if self.judged else float("nan")
+
+
+def above(study: Study, eps_local: float) -> Above:
+    """Count the clients whose interval of the gap on test people lies above a limit."""
+    lows: list[Floats] = [one.local_interval[0] for one in study.evaluations(unseen=True)]
+    low = np.array(lows)
+    return Above(int((low > eps_local).sum()), int((~np.isnan(low)).sum()))
+
+
 Resampled = dict[Setting, Coverage]
 POPULATIONS = 2  # the people of so many seeds
 DRAWS = 20  # of each population
@@ -91,8 +134,7 @@ def cross_fitting_settings() -> list[Setting]:
 
 def guarantee_settings(labels: int) -> list[Setting]:
     """With and without a confidence, in the paper's region and the largest that takes one."""
-    guarded = Setting("", "labels", 1.0, 1.0, Guarantee(scope="each"))
-    able = [name for name in region_names() if replace(guarded, region=name).serves(labels)]
+    able = [one for one in region_names() if labels == 2 or not region_kind(one).needs_scores]
     return [
         Setting(region, "labels", *limits, guarantee)
         for region in dict.fromkeys((able[0], able[-1]))

@@ -15,12 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.files import read_json, write_json
-from fairfl_core.data.method_answers import FOLDER
+from fairfl_core.data.experiments import METHODS_FOLDER
 from fairfl_core.fairness.notions import Notion
 
-__all__ = ["RELEASED", "released_table"]
-
-RELEASED = FOLDER / "fcfl_released.json"
+RELEASED = METHODS_FOLDER / "fcfl_released.json"
 # Test accuracy and signed gap (men less women) of [doctorate, other] in the authors' repository.
 REPORTED = {
     ("sp", 1.0): (None, (0.129, 0.140)),
@@ -114,10 +112,11 @@ def trained(
     federation: Any, notion: str, epsilon: float, rate: float, steps: int
 ) -> dict[str, Any]:
     """Train with full-batch steps from first weights; answers of test people are counted."""
-    from fairfl_core.training.data import TEST, TRAINING
     from fairfl_core.training.local_rounds import count_cells
-    from fairfl_core.training.method import Clients, LocalRound, Plan, Rows
     from fairfl_core.training.models import Model, mlp
+
+    from fairfl_core.training.data import TEST, TRAINING
+    from fairfl_core.training.method import Clients, LocalRound, Plan, Rows
     from fairfl_core.training.recipes import Recipe
     from research.trained.fcfl import FCFL
     from research.trained.tensorflow_gradients import TensorFlowGradients

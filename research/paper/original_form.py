@@ -20,8 +20,6 @@ from scipy.optimize import linprog
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError, SolveError
 
-__all__ = ["PaperSolution", "paper_form", "paper_lottery", "paper_parameters", "paper_region"]
-
 Floats = NDArray[np.float64]
 
 

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from fairfl_core.evaluation.methods import PAPER
 
-__all__ = ["FEDAVG", "TABLE_2", "TABLE_4", "TABLE_4_ASKED", "TABLE_4_FEDAVG", "Measured", "Row"]
-
 FEDAVG = "FedAvg"
 
 

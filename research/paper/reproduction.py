@@ -22,8 +22,6 @@ from research.paper.method_tables import method_tables
 from research.paper.printed import FEDAVG, TABLE_2, TABLE_4, TABLE_4_ASKED, TABLE_4_FEDAVG, Row
 from research.paper.trend import trend_table
 
-__all__ = ["papers_experiments", "reproduction"]
-
 # What the paper calls a row of Table 2, and what we call its setting.
 SETTINGS = {
     "both": "Ours",
@@ -34,23 +32,13 @@ DRAWS = 40
 THE_PAPERS = "simplex"  # the region that the paper solves in
 
 
-def papers_experiments() -> list[str]:
-    """The bundled experiments whose groups are the paper's: no crossing of ours."""
-    names = experiments.list_experiments()
-    return [name for name in names if experiments.open(name).grouping is None]
-
-
 def reproduction() -> str:
     """The whole document."""
-    parts = [_HEAD, *(_experiment(experiments.open(name)) for name in papers_experiments())]
-    shipped = experiments.list_experiments()
-    scenarios = [name for name in PAPER["scenarios"] if name in shipped]
-    if scenarios:
-        parts.append(_scenarios([experiments.open(name) for name in scenarios]))
-    parts.append(method_tables())
-    if "adult" in shipped:
-        parts.append(_privacy(experiments.open("adult")))
-    return "\n".join(parts)
+    shipped = [experiments.open(name) for name in experiments.list_experiments()]
+    # Those whose groups are the paper's: no crossing of ours.
+    parts = [_HEAD, *(_experiment(one) for one in shipped if one.grouping is None)]
+    parts.append(_scenarios([experiments.open(name) for name in PAPER["scenarios"]]))
+    return "\n".join([*parts, method_tables(), _privacy(experiments.open("adult"))])
 
 
 _HEAD = f"""# The paper's experiments, reproduced
@@ -300,8 +288,7 @@ def _noisy_rows(runs: Runs, notion: str, epsilon: float, printed: Row) -> list[s
             draws=DRAWS,
             seed=0,
         )
-        if study.held_out is None:
-            continue
+        assert study.held_out is not None
         cells = [
             f"{part.middle[0] * scale:.{digits}f} ({part.low[0] * scale:.{digits}f} to "
             f"{part.high[0] * scale:.{digits}f})"

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion
-
-__all__ = ["Shares", "beta_calibrated", "shares_of", "sides"]
 
 Floats = NDArray[np.float64]
 _ENOUGH = 200  # people in a cell below which it is calibrated with all others
@@ -90,26 +89,16 @@ def _logs(score: Floats) -> Floats:
 
 
 def _logistic(x: Floats, label: NDArray[np.integer]) -> Floats:
-    """Newton's steps, halved until they help; a little ridge keeps separable cells finite."""
+    """Weights of the least loss; a little ridge keeps separable cells finite."""
     first = np.array([0.0, 1.0, 1.0])  # the score as it is
-    weights, ridge = first, 1e-3 * np.eye(3)
 
-    def loss(tried: Floats) -> float:
-        logit = x @ tried
-        away = tried - first
-        return float((np.logaddexp(0, logit) - label * logit).sum() + away @ ridge @ away / 2)
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        logit, away = x @ weights, 1e-3 * (weights - first)
+        value = (np.logaddexp(0, logit) - label * logit).sum() + away @ (weights - first) / 2
+        return float(value), x.T @ (_applied(weights, x) - label) + away
 
-    for _ in range(50):
-        chance = _applied(weights, x)
-        slope = x.T @ (chance - label) + ridge @ (weights - first)
-        curve = (x * (chance * (1 - chance))[:, None]).T @ x + ridge
-        step, reached = np.linalg.solve(curve, slope), loss(weights)
-        while loss(weights - step) > reached and np.abs(step).max() > 1e-9:
-            step = step / 2
-        weights = weights - step
-        if np.abs(step).max() < 1e-8:
-            break
-    return weights
+    found: Floats = minimize(loss, first, jac=True, method="BFGS").x
+    return found
 
 
 def _applied(weights: Floats, x: Floats) -> Floats:

@@ -14,8 +14,6 @@ from scipy.optimize import minimize
 from fairfl_core.data.scored import ScoredData
 from research.rivals.cells import Shares, shares_of, sides
 
-__all__ = ["FedFact", "fit_fedfact"]
-
 Floats = NDArray[np.float64]
 _BOUND = 5.0  # the authors' bound of the prices
 _TEMPERATURES = (0.1, 0.02, 0.005)  # the authors' first; colder ones follow it to the maximum

@@ -18,8 +18,6 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from research.rivals.cells import Shares, beta_calibrated, shares_of, sides
 
-__all__ = ["LoGoFair", "LoGoFairDual", "fit_logofair"]
-
 Floats = NDArray[np.float64]
 _STEPS = 60  # of a bisection: to 2^-60 of the dual's range
 _BOUND = 4.0  # multipliers are shares of accuracy, none is worth more

@@ -18,8 +18,6 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError, SolveError
 from fairfl_core.fairness.notions import Notion
 
-__all__ = ["PostFFL", "fit_post_ffl"]
-
 Floats = NDArray[np.float64]
 
 

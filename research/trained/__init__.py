@@ -2,8 +2,6 @@
 
 from fairfl_core.training.method import register
 
-__all__ = ["register_all"]
-
 _METHODS = {
     "fairfed": "fairfed:FairFed",
     "fair_fate": "fair_fate:FairFate",

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
 
-__all__ = ["RULES", "CellRule", "parity_gap"]
-
 Table = NDArray[np.float64]
 
 

@@ -18,10 +18,7 @@ from fairfl_core.training.method import (
     mean_by_rows,
 )
 from research.trained.fair_method import FairMethod, check_choice
-from research.trained.gaps import Penalty
-from research.trained.gradients import gradients_of
-
-__all__ = ["EquiFL", "shared_part"]
+from research.trained.gaps import Penalty, gradients_of
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,6 @@ from fairfl_core.training.method import (
 from research.trained.fair_method import FairMethod
 from research.trained.gaps import favourable_rates_of
 
-__all__ = ["FairFate", "fairness"]
-
 
 @dataclass(frozen=True)
 class FairFate(FairMethod):

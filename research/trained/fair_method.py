@@ -9,8 +9,6 @@ from fairfl_core.errors import InputError
 from fairfl_core.training.method import HeldOut, LocalRound, Method, Plan
 from research.trained.gaps import NOTIONS, Gaps, check_notion, gaps_of, rates_of
 
-__all__ = ["FairMethod", "check_choice"]
-
 
 @dataclass(frozen=True)
 class FairMethod(Method):

@@ -23,8 +23,6 @@ from research.trained.fedfb import cell_errors, favourable_last
 from research.trained.gaps import rates_of
 from research.trained.reweighing import cell_factors
 
-__all__ = ["FairFed", "shares_of_gap"]
-
 _VARIANTS = ("published", "exponential")
 _DEBIASINGS = ("reweighing", "fairbatch", "none")
 

@@ -18,9 +18,7 @@ from fairfl_core.training.method import (
     mean_by_rows,
 )
 from research.trained.fair_method import FairMethod
-from research.trained.gradients import gradients_of
-
-__all__ = ["FCFL", "min_max_mix", "pareto_mix", "smooth_max_weights"]
+from research.trained.gaps import gradients_of
 
 _COLDEST = 1e-4  # temperatures of the smooth maxima stop falling here
 

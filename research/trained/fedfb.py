@@ -20,8 +20,6 @@ from fairfl_core.training.method import (
 from research.trained.cell_weights import RULES
 from research.trained.fair_method import FairMethod, check_choice
 
-__all__ = ["FedFB", "cell_errors", "favourable_last"]
-
 
 @dataclass(frozen=True)
 class FedFB(FairMethod):

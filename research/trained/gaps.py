@@ -1,24 +1,21 @@
 """Fairness gaps as the fair methods see them: soft ones with a gradient, hard ones from counts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core.errors import InputError
+from fairfl_core.training.method import Trainer
+from fairfl_core.training.training import Prepared
 
-__all__ = [
-    "NOTIONS",
-    "Gaps",
-    "Penalty",
-    "Rates",
-    "check_notion",
-    "favourable_rates_of",
-    "gaps_of",
-    "rates_of",
-]
+Floats = NDArray[np.float64]
+Theta = NDArray[np.float32]
+Rows = NDArray[np.int32]
+
 
 NOTIONS = ("sp", "eop", "eo")
 
@@ -187,3 +184,56 @@ def favourable_rates_of(notion: str, counts: NDArray[np.integer], favourable: in
         table = np.asarray(counts, float)
         return Rates(table[..., favourable], table.sum(axis=-1))
     return rates_of(notion, counts, favourable)
+
+
+class GradientTrainer(Trainer, Protocol):
+    """A trainer with penalised epochs and gradients."""
+
+    def penalised_epoch(
+        self, theta: Theta, rows: Rows, weight: Theta, seed: int, penalty: Penalty
+    ) -> Theta:
+        """Train once through `rows` as `epoch` does, on the weighted loss and the penalty."""
+        ...
+
+    def loss_gradient(self, theta: Theta, rows: Rows, weight: Theta) -> tuple[float, Floats]:
+        """The weighted mean loss over all of `rows` and its gradient; images as they are."""
+        ...
+
+    def gap_gradient(
+        self, theta: Theta, rows: Rows, gaps: Gaps, sharpness: float = 1.0, bound: float = np.inf
+    ) -> tuple[Floats, Floats]:
+        """Signed soft gaps over all of `rows`, and their gradients.
+
+        Parameters
+        ----------
+        theta : ndarray
+        rows : ndarray of int
+        gaps : Gaps
+            What is compared; its rows stand in the order of `rows`.
+        sharpness : float
+            The score is the sigmoid of so many times its log-odds: 1 is the score itself, 10
+            (FCFL) is near the hard decision.
+        bound : float
+            Log-odds beyond it are cut off, so that sharpened scores keep a slope.
+
+        Returns
+        -------
+        values : ndarray, shape (gaps,)
+            Second group less first; 0 where a group has no rows.
+        gradients : ndarray, shape (gaps, p)
+        """
+        ...
+
+
+def gradients_of(trainer: Trainer) -> GradientTrainer:
+    """The same trainer, which has to be one of `with_gradients`."""
+    return cast(GradientTrainer, trainer)
+
+
+def with_gradients(prepared: Prepared) -> Prepared:
+    """The same people with a trainer that any method of research can use."""
+    from research.trained.tensorflow_gradients import TensorFlowGradients
+
+    federation, parallel = prepared.federation, prepared.trainer.parallel
+    trainer = TensorFlowGradients(federation, prepared.recipe, parallel)
+    return replace(prepared, trainer=trainer)

@@ -18,8 +18,6 @@ from fairfl_core.training.method import (
 )
 from research.trained.fair_method import FairMethod, check_choice
 
-__all__ = ["Reweighing", "cell_factors"]
-
 _MOST = 10.0  # a handful of people in a cell must not outweigh a client
 
 

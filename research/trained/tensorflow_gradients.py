@@ -6,10 +6,7 @@ import tensorflow as tf
 from fairfl_core.training.data import Federation
 from fairfl_core.training.recipes import Recipe
 from fairfl_core.training.tensorflow_trainer import TensorFlowTrainer, adam_start, adam_step
-from research.trained.gaps import Gaps, Penalty
-from research.trained.gradients import Floats, Rows, Theta
-
-__all__ = ["TensorFlowGradients"]
+from research.trained.gaps import Floats, Gaps, Penalty, Rows, Theta
 
 _FAR = 1e9  # a logit this far below the others does not count
 

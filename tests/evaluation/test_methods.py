@@ -24,8 +24,8 @@ from fairfl_core.evaluation.methods import (
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.kinds import predictor_of
 from research.__main__ import app
-from research.method_files import save_method
 from research.post_processed import POST_PROCESSED, answers_of
+from research.shipping import save_method
 
 KEYS = [
     "experiment",

@@ -10,15 +10,13 @@ from fairfl_core.data import experiments, save_experiment
 from fairfl_core.data.experiments import CROSS_FITTED, PAPER_SPLIT
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.kinds import predictor_of
-from research.holding.coverage import coverage, draw_people
-from research.holding.document import holding
+from research.holding.coverage import Setting, coverage, draw_people
+from research.holding.document import cross_fitting_table, holding
 from research.holding.evidence import (
     GUARANTEES,
     cross_fitting_settings,
+    studies,
 )
-from research.holding.held_out import studies
-from research.holding.settings import Setting
-from research.holding.tables import cross_fitting_table
 from tests.data.test_cross_fitted import fold_models
 from tests.data.test_experiments import DESCRIPTION, seed_scores
 from tests.helpers.scored import scored_network

@@ -16,8 +16,7 @@ from research.trained.fair_fate import fairness
 from research.trained.fairfed import shares_of_gap
 from research.trained.fcfl import FCFL, min_max_mix, pareto_mix
 from research.trained.fedfb import cell_errors
-from research.trained.gaps import NOTIONS, rates_of
-from research.trained.gradients import with_gradients
+from research.trained.gaps import NOTIONS, rates_of, with_gradients
 from research.trained.reweighing import cell_factors
 from tests.training.tiny import RECIPE, as_adult, people
 

@@ -13,8 +13,7 @@ from fairfl_core.evaluation.methods import method_rows
 from fairfl_core.training.method import METHODS
 from research.__main__ import app
 from research.shipping import asdict_of, converged, ship_fedavg, ship_method
-from research.sweep import Sweeper, Trial, choose
-from research.sweeps import TRIALS, Sweep, sweep_of
+from research.sweep import TRIALS, Sweep, Sweeper, Trial, choose, sweep_of
 from tests.training.tiny import RECIPE, as_adult
 
 TRAINED = [name for name, target in METHODS.items() if target.startswith("research.")]

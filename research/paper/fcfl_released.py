@@ -9,6 +9,7 @@ it answered is kept in data/methods/fcfl_released.json.
 import argparse
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -112,38 +113,24 @@ def trained(
     federation: Any, notion: str, epsilon: float, rate: float, steps: int
 ) -> dict[str, Any]:
     """Train with full-batch steps from first weights; answers of test people are counted."""
-    from fairfl_core.training.local_rounds import count_cells
-    from fairfl_core.training.models import Model, mlp
-
     from fairfl_core.training.data import TEST, TRAINING
     from fairfl_core.training.method import Clients, LocalRound, Plan, Rows
     from fairfl_core.training.recipes import Recipe
+    from fairfl_core.training.training import count_cells
     from research.trained.fcfl import FCFL
     from research.trained.tensorflow_gradients import TensorFlowGradients
 
-    class Linear(TensorFlowGradients):
-        """A network without hidden layers."""
-
-        def _build(self) -> Model:
-            return mlp(int(self._inputs.shape[-1]), 0, self._labels, hidden=())
-
-    class Known:
-        """What FCFL's server asks for: only what all know."""
-
-        round = 0
-
-    recipe = Recipe("adult", "adult", "", "mlp", steps, 512, group_input=False, client_input=False)
-    people, trainer, rows = (
-        federation.people,
-        Linear(federation, recipe),
-        federation.rows(TRAINING),
+    recipe = Recipe(
+        "adult", "adult", "", "linear", steps, 512, group_input=False, client_input=False
     )
+    people, rows = federation.people, federation.rows(TRAINING)
+    trainer = TensorFlowGradients(federation, recipe)
     counts = count_cells(people, rows, np.zeros(len(rows), int), 1)[..., 0].astype(int)
-    plan = Plan(counts, 1, ((people.inputs.shape[1], 2), (2,)))
+    plan = Plan(counts, 1, trainer.model.shapes)
     how: dict[str, Any] = {"warm": 0, "min_max": round(0.8 * steps), "bound": np.inf}
     method = FCFL(notion=notion, epsilon=epsilon, rate=rate, **how)
     state = method.begin(trainer.model.initial(0), plan)
-    known, begun, nobody = Known(), time.perf_counter(), rows[:0]
+    known, begun, nobody = SimpleNamespace(round=0), time.perf_counter(), rows[:0]
     for known.round in range(steps):
         replies = []
         for client, own in enumerate(federation.client_rows(TRAINING)):

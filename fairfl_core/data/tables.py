@@ -5,11 +5,11 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -108,19 +108,11 @@ def stand_once(header: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in header if name.strip() and times[name] == 1)
 
 
-def preview(header: Sequence[str], cells: Sequence[Sequence[Any]]) -> dict[str, list[str]]:
-    """Return the columns of the first rows for a person to look at: as text, long cells cut."""
-    return {
-        name: [_cut(cell) for cell in column] for name, column in zip(header, cells, strict=True)
-    }
-
-
 def _cut(cell: Any) -> str:
     text = "" if cell is None else str(cell)
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
 
 
-LONGEST_LINE = 1_000_000  # bytes
 MOST_MALFORMED = 100_000  # rows; each costs a call, and so many mean another thing is wrong
 _DELIMITERS = (",", ";", "\t", "|")
 _BEFORE = re.compile(rb"(?:\xef\xbb\xbf)?[\r\n]*")
@@ -141,31 +133,23 @@ _MAGIC = {
 def open_csv(name: str, data: bytes, limits: Limits) -> TableFile:
     """Look at the header and the first rows of a table in text."""
     _check_text(name, data)
-    end = data.find(b"\n", min(len(data), _begins(data) + _PIECE))
-    start = data[_begins(data) : end + 1 if end >= 0 else None]
-    lines = start.decode().splitlines(keepends=True)
-    if not lines:
+    begin = _begins(data)
+    end = data.find(b"\n", min(len(data), begin + _PIECE))
+    text = data[begin : end + 1 if end >= 0 else None].decode()
+    if not text:
         raise InputError(f"{name}: the file is empty; choose another.")
-    delimiter = _delimiter(lines[0])
-    width = len(next(csv.reader(lines, delimiter=delimiter)))
-    if width > limits.columns:  # before any is read
-        check_header(name, [str(place) for place in range(width)], limits)
-    # Names are given by place, so that the header is a row like the others: none is renamed.
-    read = pa.csv.ReadOptions(autogenerate_column_names=True, block_size=2 * _PIECE + LONGEST_LINE)
-    convert = pa.csv.ConvertOptions(
-        column_types={f"f{place}": pa.string() for place in range(width)},
-        strings_can_be_null=False,
-    )
-    with _few(_Malformed(), name) as malformed:
-        parse = _parse_options(data, delimiter, malformed)
-        head = pa.csv.read_csv(pa.BufferReader(start), read, parse, convert)
-    cells = [column.to_pylist() for column in head.slice(0, SAMPLE_ROWS + 1).columns]
-    header = check_header(name, [column[0].strip() for column in cells], limits)
+    delimiter = _delimiter(text.splitlines()[0])
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    header = check_header(name, [cell.strip() for cell in next(lines)], limits)
     columns = stand_once(header)
     if not columns:
         raise InputError(f"{name}: no column has a name; give a header in the first line.")
-    of = dict(zip(header, cells, strict=True))  # columns that have a name stand once
-    sample = preview(columns, [of[column][1:] for column in columns])
+    first = [row for row in islice(lines, SAMPLE_ROWS) if len(row) == len(header)]
+    sample = {
+        column: [_cut(row[place]) for row in first]
+        for place, column in enumerate(header)
+        if column in columns
+    }
     return TableFile(name, data, header, columns, delimiter, sample, limits)
 
 
@@ -184,7 +168,6 @@ def _check_text(name: str, data: bytes) -> None:
     if place >= 0:
         line = data.count(b"\n", 0, place) + 1
         raise InputError(f"{name}: line {line:,} holds a NUL byte; save it as UTF-8 CSV.")
-    _check_lines(name, data)
     decoder = codecs.getincrementaldecoder("utf-8")()
     for start in range(0, len(data), _PIECE):
         try:
@@ -195,21 +178,6 @@ def _check_text(name: str, data: bytes) -> None:
                 f"{name}: line {line:,} is not UTF-8 (another encoding, or several mixed); "
                 "save the whole file as UTF-8 CSV."
             ) from error
-
-
-def _check_lines(name: str, data: bytes) -> None:
-    """No line is endless: a reader would hold it whole."""
-    begun = 0  # where the current line begins
-    for start in range(0, len(data), _PIECE):
-        piece = np.frombuffer(data, np.uint8, min(_PIECE, len(data) - start), start)
-        ends = np.flatnonzero((piece == 10) | (piece == 13)) + start
-        edges = np.concatenate([[begun], ends, [start + len(piece)]])
-        if np.diff(edges).max() > LONGEST_LINE:
-            raise InputError(
-                f"{name}: a line is longer than {LONGEST_LINE:,} bytes; write one person a line, "
-                "each with a line end."
-            )
-        begun = int(ends[-1]) if ends.size else begun
 
 
 def _delimiter(line: str) -> str:
@@ -223,47 +191,30 @@ def _delimiter(line: str) -> str:
 class _Malformed:
     """Rows with too few or too many cells: skipped and counted, as long as they are not many."""
 
-    def __init__(self, most: int = MOST_MALFORMED) -> None:
+    def __init__(self) -> None:
         self.rows = 0
-        self.most = most
-        self.last: Any = None
+        self.first = 0, 0  # the data row, and how many cells it has
 
     def __call__(self, row: Any) -> str:
         self.rows += 1
-        self.last = row
-        return "error" if self.rows > self.most else "skip"
+        if self.rows == 1:
+            self.first = row.number - 1, row.actual_columns
+        return "error" if self.rows > MOST_MALFORMED else "skip"
 
-
-@contextmanager
-def _few(malformed: _Malformed, name: str) -> Iterator[_Malformed]:
-    """Say so where reading was given up for malformed rows."""
-    try:
-        yield malformed
-    except pa.ArrowInvalid as error:
-        if malformed.rows <= malformed.most:
-            raise
-        raise InputError(
-            f"{name}: more than {malformed.most:,} rows have another number of cells than the "
-            "header; check what parts the cells."
-        ) from error
-
-
-def _parse_options(data: bytes, delimiter: str, malformed: _Malformed) -> pa.csv.ParseOptions:
-    return pa.csv.ParseOptions(
-        delimiter=delimiter,
-        newlines_in_values=data.find(b'"') >= 0,
-        invalid_row_handler=malformed,
-    )
-
-
-def _reader(data: bytes) -> pa.BufferReader:
-    return pa.BufferReader(pa.py_buffer(data).slice(_begins(data)))
+    def check_none(self, file: TableFile) -> None:
+        """Refuse a table in which every row must be whole."""
+        if self.rows:
+            row, cells = self.first
+            raise InputError(
+                f"{file.name}: data row {row:,} has {cells:,} cells where the header has "
+                f"{len(file.header):,}; correct it or leave the row out."
+            )
 
 
 def read_csv(
     file: TableFile, places: Sequence[int], numbers: Sequence[int] = ()
-) -> tuple[pa.Table, int]:
-    """Read the columns at these places; also how many malformed rows were skipped.
+) -> tuple[pa.Table, _Malformed]:
+    """Read the columns at these places; also the malformed rows that were skipped.
 
     Names are dictionary-coded. `numbers` are real where every cell is a finite number, else
     dictionary-coded too, so that a sentence can tell what stands there.
@@ -283,15 +234,24 @@ def read_csv(
 
 def _read(
     file: TableFile, places: Sequence[int], types: Mapping[int, pa.DataType]
-) -> tuple[pa.Table, int]:
+) -> tuple[pa.Table, _Malformed]:
     fields = {f"f{place}": types.get(place, _NAMES) for place in places}
-    with _few(_Malformed(), file.name) as malformed:
+    malformed = _Malformed()
+    try:
         table = pa.csv.read_csv(
-            _reader(file.data),
+            pa.BufferReader(pa.py_buffer(file.data).slice(_begins(file.data))),
+            # Names are given by place, so that none is renamed. With threads rows have no number.
             pa.csv.ReadOptions(
-                autogenerate_column_names=True, skip_rows_after_names=1, block_size=_PIECE
+                autogenerate_column_names=True,
+                skip_rows_after_names=1,
+                block_size=_PIECE,
+                use_threads=False,
             ),
-            _parse_options(file.data, file.delimiter, malformed),
+            pa.csv.ParseOptions(
+                delimiter=file.delimiter,
+                newlines_in_values=file.data.find(b'"') >= 0,
+                invalid_row_handler=malformed,
+            ),
             pa.csv.ConvertOptions(
                 column_types=fields,
                 include_columns=list(fields),
@@ -299,12 +259,19 @@ def _read(
                 null_values=[],
             ),
         )
+    except pa.ArrowInvalid as error:
+        if malformed.rows <= MOST_MALFORMED:
+            raise
+        raise InputError(
+            f"{file.name}: more than {MOST_MALFORMED:,} rows have another number of cells than "
+            "the header; check what parts the cells."
+        ) from error
     if table.num_rows > file.limits.rows:
         raise InputError(
             f"{file.name}: has {table.num_rows:,} rows; {file.limits.rows:,} are taken at most: "
             f"{file.limits.instead}."
         )
-    return table, malformed.rows
+    return table, malformed
 
 
 def _with_numbers(table: pa.Table, field: str, decimal_comma: bool) -> pa.Table:
@@ -322,27 +289,6 @@ def _with_numbers(table: pa.Table, field: str, decimal_comma: bool) -> pa.Table:
     whole = bool(np.isfinite(values).all())
     place = table.column_names.index(field)
     return table.set_column(place, field, pa.chunked_array([values]) if whole else column)
-
-
-def read_texts(file: TableFile) -> tuple[pa.Table, int]:
-    """Read every cell as the text it is; also how many malformed rows were skipped."""
-    places = range(len(file.header))
-    return _read(file, places, dict.fromkeys(places, pa.string()))
-
-
-def malformed_row(file: TableFile) -> tuple[int, int]:
-    """The first data row with too few or too many cells, and how many it has."""
-    first = _Malformed(most=0)
-    try:
-        pa.csv.read_csv(
-            _reader(file.data),
-            pa.csv.ReadOptions(autogenerate_column_names=True, use_threads=False),
-            _parse_options(file.data, file.delimiter, first),
-        )
-    except pa.ArrowInvalid:
-        if first.last is None:
-            raise
-    return first.last.number - 1, first.last.actual_columns
 
 
 MAGIC = b"PAR1"
@@ -372,7 +318,7 @@ def open_parquet(name: str, data: bytes, limits: Limits) -> TableFile:
         raise InputError(f"{name}: the table has no rows; give at least one person.")
     texts = [field.name for field in schema if is_text(field.type)]
     head = next(_open(data, texts).iter_batches(SAMPLE_ROWS, columns=flat))
-    sample = preview(flat, [_first_cells(head.column(column)) for column in flat])
+    sample = {column: _first_cells(head.column(column)) for column in flat}
     return TableFile(name, data, header, tuple(flat), "", sample, limits)
 
 
@@ -389,11 +335,6 @@ def read_parquet(file: TableFile, names: Sequence[str]) -> pa.Table:
             raise InputError(f"{file.name}: holds more rows than it declares; check the file.")
         batches.append(batch)
     return pa.Table.from_batches(batches) if batches else schema.empty_table().select(names)
-
-
-def read_whole_parquet(file: TableFile) -> pa.Table:
-    """Read every column as it is, to be written again."""
-    return pq.read_table(pa.BufferReader(file.data))
 
 
 def _open(data: bytes, texts: Sequence[str] = ()) -> pq.ParquetFile:
@@ -424,11 +365,11 @@ def _is_flat(kind: pa.DataType) -> bool:
     return any(is_of_kind(kind) for is_of_kind in _FLAT)
 
 
-def _first_cells(column: pa.Array) -> list[str | None]:
+def _first_cells(column: pa.Array) -> list[str]:
     """Cells as text, each different one turned into text once: one may be megabytes long."""
     coded = column if isinstance(column, pa.DictionaryArray) else column.dictionary_encode()
-    texts = [None if value is None else str(value) for value in coded.dictionary.to_pylist()]
-    return [None if code is None else texts[code] for code in coded.indices.to_pylist()]
+    texts = [_cut(value) for value in coded.dictionary.to_pylist()]
+    return ["" if code is None else texts[code] for code in coded.indices.to_pylist()]
 
 
 _PARQUET = (".parquet", ".pq")
@@ -489,21 +430,34 @@ def read_columns(
     `names` are dictionary-coded where they are text; `numbers` are real where every cell is a
     finite number, else as they stand.
     """
+    table, malformed = _columns(file, names, numbers)
+    return table, malformed.rows
+
+
+def read_rows(file: TableFile, names: Sequence[str], numbers: Sequence[str] = ()) -> pa.Table:
+    """Read these columns of a table in which every row must be whole."""
+    table, malformed = _columns(file, names, numbers)
+    malformed.check_none(file)
+    return table
+
+
+def _columns(
+    file: TableFile, names: Sequence[str], numbers: Sequence[str]
+) -> tuple[pa.Table, _Malformed]:
     wanted = list(dict.fromkeys([*names, *numbers]))
     for column in wanted:
         _check_column(file, column)
     if file.delimiter:
         places = [file.header.index(column) for column in wanted]
         real = [file.header.index(column) for column in dict.fromkeys(numbers)]
-        table, skipped = _reading(file.name, lambda: read_csv(file, places, real))
+        table, malformed = _reading(file.name, lambda: read_csv(file, places, real))
         table = table.rename_columns(wanted)
     else:
-        table, skipped = _reading(file.name, lambda: read_parquet(file, wanted)), 0
+        table, malformed = _reading(file.name, lambda: read_parquet(file, wanted)), _Malformed()
     if not table.num_rows:
-        if skipped:
-            _refuse_malformed(file)
+        malformed.check_none(file)
         raise InputError(f"{file.name}: the table has no rows; give at least one person.")
-    return table, skipped
+    return table, malformed
 
 
 def _check_column(file: TableFile, column: str) -> None:
@@ -520,32 +474,17 @@ def _check_column(file: TableFile, column: str) -> None:
     )
 
 
-def read_rows(file: TableFile, names: Sequence[str], numbers: Sequence[str] = ()) -> pa.Table:
-    """Read these columns of a table in which every row must be whole."""
-    table, skipped = read_columns(file, names, numbers)
-    if skipped:
-        _refuse_malformed(file)
-    return table
-
-
-def _refuse_malformed(file: TableFile) -> NoReturn:
-    row, cells = _reading(file.name, lambda: malformed_row(file))
-    raise InputError(
-        f"{file.name}: data row {row:,} has {cells:,} cells where the header has "
-        f"{len(file.header):,}; correct it or leave the row out."
-    )
-
-
 # -------------------------------------------------------------------- the table as a whole
 
 
 def read_whole_table(file: TableFile) -> pa.Table:
     """Every column as it stands in the file, to be written again; text stays the text it is."""
     if not file.delimiter:
-        return _reading(file.name, lambda: read_whole_parquet(file))
-    table, skipped = _reading(file.name, lambda: read_texts(file))
-    if skipped:
-        _refuse_malformed(file)
+        return _reading(file.name, lambda: pq.read_table(pa.BufferReader(file.data)))
+    places = range(len(file.header))
+    texts = dict.fromkeys(places, pa.string())
+    table, malformed = _reading(file.name, lambda: _read(file, places, texts))
+    malformed.check_none(file)
     return table.rename_columns(list(file.header))
 
 

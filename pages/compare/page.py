@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from fairfl_core._io.names import plain
 from fairfl_core.errors import FairflError
 from fairfl_core.report.board import Board
 from fairfl_core.report.render import comparison_css, comparison_html, html_of, pdf_of
@@ -24,6 +25,7 @@ from pages.shared.catalogue import experiment_of
 from pages.shared.codecs import free_text
 from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.results import proof_of
+from pages.shared.text import refused
 from pages.shared.view import View
 from pages.shared.widgets import download, error_boundary, lazy, log_refusal
 
@@ -40,15 +42,11 @@ def page() -> None:
         views = kept or starting_options(view)
         _top(view, kept)
         with error_boundary(text.SIDE_BY_SIDE):
-            compared(board_for(views))
+            board = board_for(views)
+            st.html(text.decision(board.decision))
+            st.html(f"<style>{comparison_css()}</style>")
+            st.html(f'<div class="fairfl-wide">{comparison_html(board)}</div>')
             _below(views, kept)
-
-
-def compared(board: Board) -> None:
-    """The decision, and the table whose numbers are marks on one axis a row."""
-    st.html(text.decision(board.decision))
-    st.html(f"<style>{comparison_css()}</style>")
-    st.html(f'<div class="fairfl-wide">{comparison_html(board)}</div>')
 
 
 def _settings() -> None:
@@ -64,7 +62,9 @@ def _settings() -> None:
 def _top(view: View, kept: tuple[View, ...]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="top"):
         if kept:
-            st.markdown(text.title(experiment_of(view.data).manifest["title"]), width="content")
+            st.markdown(
+                f"**{plain(experiment_of(view.data).manifest['title'], 120)}**", width="content"
+            )
         else:
             experiment_choice(width=400)
             st.caption(text.STARTED, width="content")
@@ -99,7 +99,7 @@ def _below(views: tuple[View, ...], kept: tuple[View, ...]) -> None:
                 _note(place, one)
             with st.container(horizontal=True, gap="small"):
                 if st.button(text.OPEN, key=f"use-{place}", help=text.OPEN_TIP):
-                    _use(one)
+                    state.change(**vars(one))
                     st.switch_page("pages/explore/page.py")
                 if kept:
                     st.button(
@@ -129,10 +129,6 @@ def _note(place: int, one: View) -> None:
         max_chars=4000,
         on_change=noted,
     )
-
-
-def _use(one: View) -> None:
-    state.change(**vars(one))
 
 
 # -------------------------------------------------------------------- the report, and files
@@ -179,9 +175,9 @@ def _load() -> None:
         views = [view_of(option, review.reading) for option in review.options]
     except FairflError as error:
         log_refusal("review", [file], error)
-        st.warning(text.refused(str(error)))
+        st.warning(refused(str(error)))
         return
-    _use(views[0])
+    state.change(**vars(views[0]))
     state.let_go(*state.options())
     state.keep(*views)
     state.notes().update({one: o.note for one, o in zip(views, review.options, strict=True)})

@@ -3,7 +3,6 @@
 from html import escape
 from typing import Any
 
-from fairfl_core._io.names import plain
 from fairfl_core.lp.guarantee import Guarantee
 
 # Parts of the page, as they are named where one fails.
@@ -51,16 +50,6 @@ def decision(sentence: str) -> str:
 
 
 NOTE_ON = "Notes on {}"
-
-
-def title(experiment: str) -> str:
-    """Whose options these are."""
-    return f"**{plain(experiment, 120)}**"
-
-
-def refused(why_not: str) -> str:
-    """A file that is not taken."""
-    return plain(f"Not taken: {why_not}", longest=700)
 
 
 PROOF, PROVING = "Proof", "Proving in fractions"

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -15,12 +14,12 @@ from fairfl_core.errors import InfeasibleError
 from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
 from fairfl_core.evaluation.study import Study, Summary, client_row, effect_of
 from fairfl_core.explore import text as core_text
-from fairfl_core.lp.frontier import FREE, Frontier
+from fairfl_core.lp.frontier import Frontier
 from fairfl_core.lp.guarantee import Guarantee
 from pages.explore import charts, more_limits, text
 from pages.shared import state
 from pages.shared import text as shared_text
-from pages.shared.catalogue import experiment_of, noun_of
+from pages.shared.catalogue import experiment_of
 from pages.shared.codecs import FLAG, between, in_order, one_of
 from pages.shared.results import (
     CERTAINTIES,
@@ -193,7 +192,7 @@ def _advice(view: View) -> None:
     st.markdown(text.advice(found, points, view.guarantee or SURE))
     if found.eps <= text.MOST_ADVISED:
         st.button(
-            text.use_advice(found),
+            text.USE_ADVICE.format(format.epsilon(found.eps)),
             key="advice-use",
             on_click=state.change,
             kwargs={
@@ -240,7 +239,7 @@ def every_rate_of(
             for one in rates.notions_of(client)
         }
         numbers_table(rows, shared_text.NOTION_HEADER)
-        st.caption(text.why_not_all(rates.base.sentence(client)))
+        st.caption(plain(rates.base.sentence(client), 1200))
 
 
 def impact_ratios(view: View, client: str | None) -> None:
@@ -308,13 +307,6 @@ def _panel(view: View, client: str) -> None:
     with error_boundary(text.LOTTERY):
         _lottery(study, at)
     _own_limit(view, client)
-    if client in dict(view.own_limits):
-        with error_boundary(text.EFFECT):
-            others = tuple(pair for pair in view.own_limits if pair[0] != client)
-            without = study_of(replace(view, own_limits=others))
-            st.caption(
-                text.effect(*effect_of_limit(study, without, client), summary, noun_of(view.data))
-            )
     with st.container(horizontal=True):
         lazy(
             st.popover,
@@ -352,8 +344,8 @@ def _lottery(study: Study, at: int) -> None:
         f"- {text.lottery(group, outcome.solution.lottery_of(at, place))}"
         for place, group in enumerate(outcome.solution.counts.groups)
     ]
-    title = text.lottery_title(outcome.seed, runs=len(study.outcomes))
-    st.markdown("\n".join([title, "", *lines]))
+    run = text.OF_RUN.format(outcome.seed) if len(study.outcomes) > 1 else ""
+    st.markdown("\n".join([text.ITS_LOTTERY + run, "", *lines]))
 
 
 def _own_limit(view: View, client: str) -> None:
@@ -376,7 +368,7 @@ def _own_limit(view: View, client: str) -> None:
             state.change(own_limits=in_order(own | limit, clients))
 
         st.select_slider(
-            text.allowed_inside(client),
+            text.ALLOWED_INSIDE.format(plain(client)),
             tuple(sorted({*LEVELS, own[client]})),
             format_func=format.epsilon,
             key=slider,
@@ -400,21 +392,6 @@ def every_rate(table: pd.DataFrame, label: str) -> pd.DataFrame:
     names = {"rate": "rate_of", "before": "rate_before", "after": "rate"}
     limits = {"after_low": "rate_low", "after_high": "rate_high"}
     return mine.rename(columns=names | limits)
-
-
-def effect_of_limit(now: Study, without: Study, client: str) -> tuple[float, float, int]:
-    """Compare a study with the same one in which the client has no limit of its own.
-
-    Returns the change of accuracy and of the overall gap, and how many other clients' gaps change.
-    """
-    unseen = now.has_held_out
-    accuracy, overall = (
-        now.over(figure, unseen=unseen).mean - without.over(figure, unseen=unseen).mean
-        for figure in (lambda e: e.accuracy, lambda e: e.gaps.overall)
-    )
-    table, before = (study.client_table(unseen=unseen) for study in (now, without))
-    moved = np.abs((table["gap"] - before["gap"]).fillna(0.0)) > FREE
-    return accuracy, overall, int((table["client"][moved] != client).sum())
 
 
 # -------------------------------------------------------------------- in a hall

@@ -59,7 +59,7 @@ def asked_for(view: View) -> None:
         _part(text.POLICY_FILE, "policy-file", _policy_file)
     if not policy.is_plain:
         with error_boundary(text.POLICY_COST):
-            st.caption(text.policy_cost(policy_cost(view)))
+            st.caption(text.policy_cost(*policy_cost(view)))
 
 
 def _part(title: str, key: str, draw: Callable[[], None], opened: bool = False) -> None:
@@ -196,7 +196,13 @@ def _slider(
         asked = st.session_state[key]
         take(None if asked == OFF else asked)
 
-    st.select_slider(label, options, format_func=text.floor_step, key=key, on_change=moved)
+    st.select_slider(
+        label,
+        options,
+        format_func=lambda value: "off" if value < 0 else f"{value:g}",
+        key=key,
+        on_change=moved,
+    )
 
 
 # -------------------------------------------------------------------- ratios
@@ -313,9 +319,9 @@ def _gains(utility: Utility) -> None:
             st.session_state["gains_refused"] = str(error)
 
     st.data_editor(table, key=key, on_change=edited, width="content")
-    refused = st.session_state.pop("gains_refused", "")
-    if refused:
-        st.warning(text.refused(refused))
+    why = st.session_state.pop("gains_refused", "")
+    if why:
+        st.warning(shared_text.refused(why))
 
 
 # -------------------------------------------------------------------- collisions

@@ -152,7 +152,7 @@ def _numbers(summary: Summary, noun: str) -> str:
 def _chips(summary: Summary) -> None:
     verdict, harm = _chips_of(summary)
     for chip, key, why in (
-        (verdict, "verdict", lambda: st.markdown(text.verdict_why(summary))),
+        (verdict, "verdict", lambda: st.markdown(shared_text.verdict(summary))),
         (harm, "harm", lambda: st.markdown(text.harm_lines(summary.harm))),
     ):
         lazy(st.popover, text.BADGE.format(chip), key, why, type="tertiary")

@@ -21,7 +21,7 @@ from fairfl_core.lp.rules import RuleShare
 from fairfl_core.monitoring.plan import Plan
 from fairfl_core.report import text as asked_text
 from pages.shared import text
-from pages.shared.results import Collided, PolicyCost
+from pages.shared.results import Collided
 from pages.shared.view import View
 
 # Parts of the page, as they are named where one fails.
@@ -55,11 +55,6 @@ SCREENS = ("map", "gaps", "found", "compare")
 
 
 BADGE = ":{0.colour}-badge[{0.text}]"
-
-
-def verdict_why(summary: Summary) -> str:
-    """The verdict's reason as Markdown; names in it are only text."""
-    return plain(core.verdict_why(summary), 1200)
 
 
 def harm_lines(harm: Harm) -> str:
@@ -163,6 +158,7 @@ ADVICE_POINTS, ADVICE_TIP = (
     "Points you would pay",
     "Accuracy that may be lost on the people the rule is set on, against no limit at all.",
 )
+USE_ADVICE = "Ask for {}"
 MOST_ADVISED = 0.3  # limits above it are not offered
 
 
@@ -189,11 +185,6 @@ def advice(found: Advice, points: float, guarantee: Guarantee) -> str:
         f"holds with {sure} confidence ({scope}) for {price} or less; it costs "
         f"{format.round_points(found.cost)} (mean over runs)."
     )
-
-
-def use_advice(found: Advice) -> str:
-    """The button that takes the advice."""
-    return f"Ask for {format.epsilon(found.eps)}"
 
 
 # -------------------------------------------------------------------- other regions
@@ -225,13 +216,14 @@ def plan(plan: Plan) -> str:
 
 
 # Parts of the panel, as they are named where one fails.
+ITS_LOTTERY, OF_RUN = "**Its lottery, in words**", " (run {})"
 CLIENT_RATES, LOTTERY = "The client's rates", "The client's rule"
-EFFECT = "The effect on the others"
 IMPACT_RATIOS = "Impact ratios"
 EVERYBODY = "overall"
 LEAVE_OUT = "Leave out groups under 2 % of all people"
 RATIO_COLUMNS = ("where", "group", "people", "selected before", "selected", "impact ratio")
 
+ALLOWED_INSIDE = "Gap allowed inside {}"
 OWN_LIMIT, OWN_LIMIT_TIP = (
     "Its own limit εc",
     "A limit for this client alone; the others keep theirs.",
@@ -265,11 +257,6 @@ def alarm(own: ClientHarm) -> str:
     return f":{colour}-badge[{sign}] {plain(own.describe(2), 1200)}"
 
 
-def allowed_inside(client: str) -> str:
-    """The label of the client's own slider."""
-    return f"Gap allowed inside {plain(client)}"
-
-
 def rates_reading(*, unseen: bool) -> str:
     """How to read the chart of rates."""
     return (
@@ -285,11 +272,6 @@ def nobody(cell: NotAssessable) -> str:
     return f"Nobody of group “{plain(cell.group)}”{with_label} here: not assessable."
 
 
-def lottery_title(seed: int, *, runs: int) -> str:
-    """Whose lottery it is."""
-    return "**Its lottery, in words**" + (f" (run {seed})" if runs > 1 else "")
-
-
 def lottery(group: str, shares: Sequence[RuleShare]) -> str:
     """A cell's lottery: what it does, and in how many of a hundred cases."""
     shown = [
@@ -298,18 +280,6 @@ def lottery(group: str, shares: Sequence[RuleShare]) -> str:
         if one.share >= 0.0005
     ]
     return f"**{plain(group)}** – {'; '.join(shown)}."
-
-
-def effect(accuracy: float, overall: float, others: int, summary: Summary, noun: str) -> str:
-    """What one client's own limit does to everyone."""
-    gap = format.round_gap(abs(overall))
-    change = format.NO_CHANGE if gap == "0" else f"{'−' if overall < 0 else '+'}{gap}"
-    clients = format.plural(others, f"other {noun}")
-    return (
-        f"**What its own limit does to everyone**, on {text.judged_on(summary)}: accuracy "
-        f"{format.round_signed_points(accuracy)}, overall gap {change}; another gap in "
-        f"{clients}."
-    )
 
 
 def ratio_cells(row: Mapping[str, Any]) -> list[str]:
@@ -366,11 +336,6 @@ def not_assessable(groups: Sequence[str]) -> str:
     """Said of crossed groups with too few people to be judged."""
     names = ", ".join(plain(name, 40) for name in groups)
     return f"{NOT_ASSESSABLE.capitalize()}, with fewer than {FEWEST} people here: {names}."
-
-
-def why_not_all(words: str) -> str:
-    """Why not all rates can be equal, in the core's words."""
-    return plain(words, 1200)
 
 
 # -------------------------------------------------------------------- beyond the two limits
@@ -433,11 +398,6 @@ _PARTS = {
 }
 
 
-def floor_step(value: float) -> str:
-    """A step of a slider over floors or ratios."""
-    return "off" if value < 0 else f"{value:g}"
-
-
 def floors_asked(floors: Sequence[Floor]) -> str:
     """All floors that are asked, of every label."""
     return "Asked in every client and group: " + "; ".join(_floor(one) for one in floors) + "."
@@ -462,25 +422,20 @@ TRULY = "truly {}"
 ANSWERED = "answered {}"
 
 
-def refused(why: str) -> str:
-    """An edit that cannot be."""
-    return f"Not taken: {plain(why, 300)}"
-
-
-def policy_cost(cost: PolicyCost) -> str:
+def policy_cost(accuracy: float, without: Mapping[str, float]) -> str:
     """What each part costs, all else equal."""
-    if math.isnan(cost.accuracy):
+    if math.isnan(accuracy):
         return "What is asked collides with the limits; see above."
     words = [
-        f"{_PARTS[name]} {'cost' if without >= cost.accuracy else 'gain'} "
-        f"{format.points(without - cost.accuracy)} of accuracy"
-        for name, without in cost.without
-        if not math.isnan(without)
+        f"{_PARTS[name]} {'cost' if less >= accuracy else 'gain'} "
+        f"{format.points(less - accuracy)} of accuracy"
+        for name, less in without.items()
+        if not math.isnan(less)
     ]
     return (
         "At these limits, on the fitted people of one run: "
         + "; ".join(words)
-        + f" ({format.percent(cost.accuracy)} with all that is asked)."
+        + f" ({format.percent(accuracy)} with all that is asked)."
     )
 
 

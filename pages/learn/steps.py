@@ -373,10 +373,10 @@ def show_precision(place: Any, words: Any) -> None:
     women, men, found, alarms = 0.2, 0.4, 0.7, 0.1
     if known:
         left, right = st.columns(2)
-        women = slide("step9_women", text.ILL_WOMEN, ILL_SHARES, women, text.share, left)
-        men = slide("step9_men", text.ILL_MEN, ILL_SHARES, men, text.share, left)
-        found = slide("step9_tpr", text.FOUND, RATES, found, text.share, right)
-        alarms = slide("step9_fpr", text.FALSE_ALARMS, RATES, alarms, text.share, right)
+        women = slide("step9_women", text.ILL_WOMEN, ILL_SHARES, women, shared_text.share, left)
+        men = slide("step9_men", text.ILL_MEN, ILL_SHARES, men, shared_text.share, left)
+        found = slide("step9_tpr", text.FOUND, RATES, found, shared_text.share, right)
+        alarms = slide("step9_fpr", text.FALSE_ALARMS, RATES, alarms, shared_text.share, right)
     precise = [precision(share, found, alarms) for share in (women, men)]
     rows = [
         (group, share, found, alarms, value)

@@ -505,11 +505,6 @@ SEXES = ("women", "men")
 BARS = ("of the ill, called ill", "of the healthy, called ill", "precision")
 
 
-def share(value: float) -> str:
-    """A slider's value."""
-    return f"{100 * value:.0f} %"
-
-
 def precision_after(women: float, men: float, needed: float) -> str:
     """What equal errors do to precision, and what equal precision would ask of the errors."""
     if women != women or men != men:

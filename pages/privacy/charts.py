@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.privacy.noise_study import Band
 from pages.privacy import text
-from pages.shared.text import YOU_ARE_HERE
+from pages.shared.text import YOU_ARE_HERE, share
 from pages.shared.theme import AFTER, GREY, HERE, laid_out, named_rows, translucent
 
 Floats = NDArray[np.float64]
@@ -132,7 +132,7 @@ def failing_clients(names: Sequence[str], often: Floats) -> go.Figure:
         y=np.arange(len(names)),
         orientation="h",
         marker_color=HERE,
-        text=[text.share(share) for share in often],
+        text=[share(one) for one in often],
         textposition="outside",
         cliponaxis=False,
         constraintext="none",

@@ -91,7 +91,12 @@ def _settings() -> None:
         format_func=lambda name: text.MECHANISMS[name][0],
         **state.bound(MECHANISM),
     )
-    st.selectbox(text.NEIGHBOUR, NEIGHBOURS, format_func=text.neighbours, **state.bound(NEIGHBOUR))
+    st.selectbox(
+        text.NEIGHBOUR,
+        NEIGHBOURS,
+        format_func=lambda name: f"{name}: {text.NEIGHBOURS[name]}",
+        **state.bound(NEIGHBOUR),
+    )
     st.selectbox(text.DRAWS, MANY, **state.bound(DRAWS))
     st.caption(text.what_it_is(_mechanism(), sums_suffice=sums_suffice(state.view())))
     view_settings()

@@ -78,11 +78,6 @@ REHEARSAL = (
 )
 
 
-def neighbours(name: str) -> str:
-    """A neighbour relation with its meaning."""
-    return f"{name}: {NEIGHBOURS[name]}"
-
-
 def what_it_is(mechanism: Mechanism, *, sums_suffice: bool) -> str:
     """The noise in words, with the paper's name for its budget.
 
@@ -171,11 +166,6 @@ def fails_title(result: NoiseResult, noun: str, most: int) -> str:
     clients = len(study.clients)
     more = f", worst {most} of {clients}" if clients > most else ""
     return f"**How often broken**{more}"
-
-
-def share(value: float) -> str:
-    """A share of draws beside its bar."""
-    return f"{100 * value:.0f} %"
 
 
 def series_columns(figure: str) -> tuple[str, str, str, str]:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from fairfl_core._io import numbers as format
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.study import Study, Summary
@@ -152,9 +153,9 @@ def _papers(kind: str) -> None:
     st.markdown(f"**{text.answer(more, error, len(views['far'].seeds))}**")
     _maps(kind, views)
     with error_boundary(text.CLIENTS_GAPS):
-        st.markdown(text.gaps_title(kind))
-        view = views[kind]
-        _clients("scenario-clients", study_of(view), summary_of(view), text.gaps_title(kind))
+        title, view = text.GAPS_TITLE.format(text.KINDS[kind].capitalize()), views[kind]
+        st.markdown(title)
+        _clients("scenario-clients", study_of(view), summary_of(view), title)
     _details(views)
 
 
@@ -169,7 +170,7 @@ def _maps(kind: str, views: Mapping[str, View]) -> None:
             summary = summary_of(view)
             _bars_over_map(one, composition(view)[0][:, 0].tolist(), group, heats[one], limits)
             said = f"{text.kind_title(one, chosen=one == kind)} {text.result(summary)}"
-            st.markdown(said, help=shared_text.verdict(summary) or None)
+            st.markdown(said, help=shared_text.verdict(summary))
     one_run = text.FIRST_RUN if any(map(is_dear, views.values())) else ""
     st.html(colour_key(text.MAPS.format(group) + one_run, *limits))
     first = next(iter(views.values()))
@@ -188,7 +189,7 @@ def _bars_over_map(
         map_data(heat, (view.eps_global, view.eps_local)) | {"low": low, "high": high},
         on_go=lambda: go_to_cell(key, heat),
         noun=text.CLIENT,
-        spoken=text.map_spoken(kind),
+        spoken=text.MAP_SPOKEN.format(text.KINDS[kind]),
         large=state.large_type(),
         height=MAP_HEIGHT,
     )
@@ -218,7 +219,7 @@ def _details(views: Mapping[str, View]) -> None:
             table_popover(
                 lambda view=view: map_table(map_of(view)),  # type: ignore[misc]
                 key=f"map-{one}",
-                label=text.table_of(one),
+                label=text.TABLE_OF.format(text.KINDS[one]),
             )
         table_popover(lambda: _composition(views), key="scenario-composition", label=text.WHO)
 
@@ -275,7 +276,7 @@ def _own_controls(view: View) -> OwnClients:
         if place % 2 == 0:
             columns = st.columns(2, wrap=False)
         columns[place % 2].slider(
-            text.client(place),
+            text.ONE_CLIENT.format(place + 1),
             0,
             100,
             step=5,
@@ -330,12 +331,17 @@ def _impossible(own: OwnClients, why: str) -> None:
     most = most // STEP * STEP if most >= STEP else most
     st.info(text.impossible(why, most))
     if most:
-        st.button(text.take(most), key="size-possible", on_click=state.put, args=(SIZE, most))
+        st.button(
+            text.TAKE.format(format.count(most)),
+            key="size-possible",
+            on_click=state.put,
+            args=(SIZE, most),
+        )
 
 
 def _own_result(own: OwnClients) -> None:
     summary, study = own_summary(own), own_study(own)
-    st.markdown(text.own_sentence(own.view, summary), help=shared_text.verdict(summary) or None)
+    st.markdown(text.own_sentence(own.view, summary), help=shared_text.verdict(summary))
     left, right = st.columns(2, gap="medium")
     with left, error_boundary(text.OWN_MAP):
         heat = own_heat(own)
@@ -355,7 +361,7 @@ _TALL = 2.4  # height of a whole bar, in letters
 def share_bars(shares: Sequence[float], group: str) -> str:
     """Bars of a group's share in each client, as HTML in which names are only text."""
     bars = "".join(
-        f'<div><b>{text.share(share)}</b><i style="height:{_TALL * share:.2f}em"></i>{client}</div>'
+        f'<div><b>{shared_text.share(share)}</b><i style="height:{_TALL * share:.2f}em"></i>{client}</div>'
         for client, share in enumerate(shares, 1)
     )
     return f'<div class="fairfl-bars" role="img" aria-label="{escape(text.SHARE_OF.format(group))}">{bars}</div>'

@@ -34,12 +34,10 @@ WHO = "Who is in which client"
 SCENARIO, CLIENT, N_HELD_OUT = "scenario", "client", "n held out"
 
 
-def share(value: float) -> str:
-    """A share above its bar."""
-    return f"{100 * value:.0f} %"
-
-
 OF_SCALE = "{:.1f} %"
+TABLE_OF = "Map: {}"
+MAP_SPOKEN = "Clients {}: each client's share, and accuracy over both limits"
+GAPS_TITLE = "**{}: each client's gap, before and after**, on new people"
 
 
 def whose(view: View, experiment: Experiment) -> str:
@@ -109,26 +107,12 @@ def kind_title(kind: str, *, chosen: bool) -> str:
     return f"**{KINDS[kind]}**:" if chosen else f"{KINDS[kind]}:"
 
 
-def table_of(kind: str) -> str:
-    """The button that opens a map's numbers."""
-    return f"Map: {KINDS[kind]}"
-
-
-def map_spoken(kind: str) -> str:
-    """A picture of bars and map for those who hear it."""
-    return f"Clients {KINDS[kind]}: each client's share, and accuracy over both limits"
-
-
-def gaps_title(kind: str) -> str:
-    """What the chart of clients shows."""
-    return f"**{KINDS[kind].capitalize()}: each client's gap, before and after**, on new people"
-
-
 SHARE_OF = "{}, %"
 
 
 # -------------------------------------------------------------------- one's own
 
+ONE_CLIENT, TAKE = "Client {}", "Take {} people in each client"
 CLIENTS, SIZE, DRAW = "Clients", "People each", "Draw"
 SIZE_TIP = "To make the rules, and as many new people."
 DRAW_TIP = (
@@ -150,11 +134,6 @@ def shares_tip(groups: Sequence[str]) -> str:
     return f"The rest of a client: {plain(rest)}."
 
 
-def client(place: int) -> str:
-    """The label of a client's slider."""
-    return f"Client {place + 1}"
-
-
 def impossible(why: str, most: int) -> str:
     """Why clients cannot be drawn, and what is possible."""
     possible = (
@@ -163,11 +142,6 @@ def impossible(why: str, most: int) -> str:
         else " With these shares no client can be drawn: choose others."
     )
     return plain(why[0].upper() + why[1:], longest=300) + possible
-
-
-def take(most: int) -> str:
-    """The button that takes what is possible."""
-    return f"Take {format.count(most)} people in each client"
 
 
 def own_sentence(view: View, summary: Summary) -> str:

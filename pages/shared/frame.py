@@ -8,7 +8,8 @@ from typing import Any
 import streamlit as st
 
 from fairfl_core._io.names import plain
-from fairfl_core.lp.regions import default_rates
+from fairfl_core.fairness.notions import notion_kind
+from fairfl_core.lp.regions import default_rates, region_kind
 from pages.shared import own_data, present, state, text, theme
 from pages.shared.catalogue import catalogue, experiment_of
 from pages.shared.view import View, options_of
@@ -118,9 +119,9 @@ def view_settings() -> None:
         lambda name: text.notion_title(name) + (mark if name == experiment.notion else ""),
         help=text.NOTION_TIP,
     )
-    st.caption(text.notion_meaning(view.notion, plain(experiment.favourable)))
+    st.caption(notion_kind(view.notion).meaning.format(favourable=plain(experiment.favourable)))
     _select("region", text.REGION, text.region_title, help=text.REGION_TIP)
-    st.caption(text.region_meaning(view.region))
+    st.caption(region_kind(view.region).meaning)
     if len(options_of("rates", view, catalogue())) > 1:
         best = default_rates(view.region, folds=experiment.folds)
         _select(

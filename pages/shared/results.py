@@ -399,23 +399,6 @@ def certainty_costs(view: View) -> dict[str, float]:
 # -------------------------------------------------------------------- what is asked beyond the limits
 
 
-@dataclass(frozen=True)
-class PolicyCost:
-    """Accuracy on the fitted people of one run, with everything asked and with parts left out.
-
-    Attributes
-    ----------
-    accuracy : float
-        NaN where limits and floors collide.
-    without : tuple of (str, float)
-        By part (``floors``, ``ratios``, ``utility``, ``limits``, ``without_group``): accuracy
-        with the same limits and everything else, but without it.
-    """
-
-    accuracy: float
-    without: tuple[tuple[str, float], ...]
-
-
 def parts_of(policy: Policy) -> dict[str, Policy]:
     """The policy without each of the parts that it has."""
     parts = {
@@ -430,15 +413,18 @@ def parts_of(policy: Policy) -> dict[str, Policy]:
 
 
 @cached(200)
-def policy_cost(view: View) -> PolicyCost:
-    """What each part of the view's policy costs, all else equal."""
+def policy_cost(view: View) -> tuple[float, dict[str, float]]:
+    """Accuracy on the fitted people of one run with all that is asked, and without each part of it.
+
+    NaN where limits and floors collide.
+    """
     one = view.of_seed(view.seeds[0])
     limits = view.limits(experiment_of(view.data).clients)
-    without = tuple(
-        (name, accuracy_within(replace(one, policy=less), limits))
+    without = {
+        name: accuracy_within(replace(one, policy=less), limits)
         for name, less in parts_of(view.policy).items()
-    )
-    return PolicyCost(accuracy_within(one, limits), without)
+    }
+    return accuracy_within(one, limits), without
 
 
 @dataclass(frozen=True)

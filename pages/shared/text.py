@@ -13,6 +13,7 @@ from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation.all_rates import NotionGap
 from fairfl_core.evaluation.study import ClientRow, Effect, Price, Summary, effect_of
+from fairfl_core.explore import text as core
 from fairfl_core.fairness.notions import Rate, notion_kind
 from fairfl_core.lp.frontier import FREE
 from fairfl_core.lp.regions import region_kind
@@ -187,26 +188,14 @@ def notion_title(name: str) -> str:
     return notion_kind(name).title
 
 
-def notion_meaning(name: str, favourable: str) -> str:
-    """A notion in one sentence."""
-    return notion_kind(name).meaning.format(favourable=favourable)
-
-
 def region_title(name: str) -> str:
     """A region's name in words."""
     return region_kind(name).title
 
 
-def region_meaning(name: str) -> str:
-    """What a region's lottery may do."""
-    return region_kind(name).meaning
-
-
 def verdict(summary: Summary) -> str:
-    """The verdict's reason, and what certainty was bought with; names in it are only text."""
-    if summary.verdict is None:
-        return ""
-    return plain(" ".join([summary.verdict.why, *summary.remarks]), 900)
+    """The verdict's reason as Markdown, and what certainty was bought with; names are only text."""
+    return plain(core.verdict_why(summary), 1200)
 
 
 def judged_on(summary: Summary) -> str:
@@ -286,3 +275,13 @@ def rate(of: Rate) -> str:
 
 
 YOU_ARE_HERE = "you are here"
+
+
+def share(value: float) -> str:
+    """A share in whole per cent."""
+    return f"{100 * value:.0f} %"
+
+
+def refused(why: str) -> str:
+    """Why something is not taken."""
+    return plain(f"Not taken: {why}", longest=700)

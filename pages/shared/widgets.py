@@ -164,19 +164,13 @@ def map_table(heat: Frontier) -> pd.DataFrame:
 
 def numbers_table(rows: Mapping[str, Sequence[str]], headings: Sequence[str]) -> None:
     """A small table of words and numbers as one element; all of it is only text."""
-    cells = [[name, *row] for name, row in rows.items()]
-    st.html(f'<div class="fairfl-table">{html_table(["", *headings], cells)}</div>')
-
-
-def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of text; the names in it are only text."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in ("", *headings))
     body = "".join(
-        "<tr>" + "".join(f"<td><bdi>{escape(cell)}</bdi></td>" for cell in row) + "</tr>"
-        for row in rows
+        "<tr>" + "".join(f"<td><bdi>{escape(cell)}</bdi></td>" for cell in (name, *row)) + "</tr>"
+        for name, row in rows.items()
     )
-    thead = f"<thead><tr>{head}</tr></thead>" if header else ""
-    return f"<table>{thead}<tbody>{body}</tbody></table>"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    st.html(f'<div class="fairfl-table">{table}</div>')
 
 
 def csv_for_people(table: pd.DataFrame) -> str:
@@ -221,7 +215,6 @@ def go_to_cell(key: str, heat: Frontier) -> None:
     state.change(eps_global=limits[int(x)], eps_local=limits[int(y)])
 
 
-log = logging.getLogger(__name__)
 _LOGGED = "refusals-logged"
 
 

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import Target, figure_text, only_text
-from fairfl_core.evaluation.methods import ModelSetting
+from fairfl_core.evaluation.methods import MODEL_GAPS, ModelSetting
 from pages.shared.theme import GROUP_COLOURS, HERE, error_bars, laid_out
 from pages.your_data import text
 
@@ -72,7 +72,7 @@ def model_frontiers(
         figure,
         showlegend=True,
         legend={"y": -0.2, "yanchor": "top"},
-        xaxis={"title": text.axis_gap(which), "rangemode": "tozero"},
+        xaxis={"title": text.AXIS_GAP.format(MODEL_GAPS[which]), "rangemode": "tozero"},
         yaxis_title=text.AXIS_ACCURACY,
     )
 

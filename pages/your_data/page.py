@@ -83,7 +83,7 @@ def _checked(held: own_data.Held) -> None:
             state.change(experiment=held.name)
             # With its link, or Explore would write one: a step more for the browser's Back.
             st.switch_page("pages/explore/page.py", query_params=st.query_params.to_dict())
-        with st.popover(text.every_check(len(checks)), type="tertiary"):
+        with st.popover(text.EVERY_CHECK.format(len(checks)), type="tertiary"):
             st.markdown(text.checks(checks))
         table_popover(lambda: people_table(tables), key="your-people")
 
@@ -156,7 +156,14 @@ def _travelled(intake: Intake) -> None:
 def messages_table(intake: Intake) -> pd.DataFrame:
     """One row a message."""
     rows = [
-        (one.time, text.way(one.way, one.whom), one.kind, one.bytes, one.purpose, one.arrays)
+        (
+            one.time,
+            text.WAYS[one.way].format(one.whom),
+            one.kind,
+            one.bytes,
+            one.purpose,
+            one.arrays,
+        )
         for one in intake.messages
     ]
     return pd.DataFrame(rows, columns=list(text.TRAVELLED_COLUMNS))
@@ -217,7 +224,10 @@ def show_models(view: View) -> None:
     """The choice of a gap, who is ahead there, and the picture."""
     left, right, _ = st.columns([2, 2, 5])
     which = left.selectbox(
-        text.GAP, tuple(MODEL_GAPS), format_func=text.gap_choice, key="your-models-gap"
+        text.GAP,
+        tuple(MODEL_GAPS),
+        format_func=lambda gap: MODEL_GAPS[gap].capitalize(),
+        key="your-models-gap",
     )
     gap = right.selectbox(text.AT, LEVELS, LEVELS.index(0.05), key="your-models-at")
     models = settings_for(view.experiment, view.notion, view.region)

@@ -36,6 +36,7 @@ from fairfl_core.intake import (
 from pages.shared import own_data, state
 from pages.shared.catalogue import budget
 from pages.shared.codecs import one_of
+from pages.shared.text import refused
 from pages.shared.widgets import download, log_refusal
 from pages.your_data import text
 
@@ -77,7 +78,7 @@ def refusing() -> Iterator[None]:
         kind = state.get(KIND)
         given = st.session_state.get(_uploader(kind)) or []
         log_refusal(kind, given if isinstance(given, list) else [given], error)
-        st.warning(text.refused(str(error)))
+        st.warning(refused(str(error)))
 
 
 def _uploader(kind: str) -> str:

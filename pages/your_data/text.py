@@ -105,7 +105,7 @@ NO_COLUMNS = "Counts have no columns."
 NOTHING_YET = "What to know before you trust a number."
 CHECK, READING = "Check", "Reading, splitting and counting"
 TRUST = "**Before you trust a number**"
-EVERY_CHECK = "All checks"
+EVERY_CHECK = "All checks ({})"
 OPEN = "Open in Explore"
 WATCH = "After the decision: watch month by month"
 MOST_SHOWN = 2  # sentences that need a look; the others stand with all checks
@@ -125,11 +125,6 @@ WITHOUT_ID = (
     "always\n# gets the same answer."
 )
 _USUAL = ColumnRoles("hospital", "sex", "diagnosis", "prediction", row_id="patient")
-
-
-def refused(why: str) -> str:
-    """Why something is not taken."""
-    return plain(f"Not taken: {why}", longest=700)
 
 
 def here_now(title: str) -> str:
@@ -184,11 +179,6 @@ def first_checks(of: Sequence[Check]) -> str:
     return checks([*look[:MOST_SHOWN], *read])
 
 
-def every_check(n: int) -> str:
-    """The button behind which all sentences stand."""
-    return f"{EVERY_CHECK} ({n})"
-
-
 def people(*, noise: bool) -> str:
     """What the picture counts; noised counts are no people."""
     return "Noised counts" if noise else "People"
@@ -200,11 +190,7 @@ def people_title(clients: int, shown: int, *, noise: bool) -> str:
     return f"{people(noise=noise)} by client and group{of}"
 
 
-def way(of: str, whom: str) -> str:
-    """Which way a message went, as the server's log tells it."""
-    return f"to {whom}" if of == "sent" else f"from {whom}"
-
-
+WAYS = {"sent": "to {}", "received": "from {}"}  # as the server's log tells it
 OF_GROUP = "group {}"
 
 
@@ -243,19 +229,10 @@ def _looked_at(columns: ColumnRoles, folds: int) -> dict[str, str]:
 
 MODELS_TITLE = "Your models side by side"
 GAP, AT = "Gap", "Compare at a gap of at most"
+AXIS_GAP = "gap on new people, {}"
 AXIS_ACCURACY = "accuracy on new people (%)"
 AS_IT_IS = "as it is"
 HOVER = "%{customdata[0]}<br>limit: %{customdata[1]}<br>gap %{x:.3f}, %{y:.1f} %<extra></extra>"
-
-
-def gap_choice(which: str) -> str:
-    """A gap in the select box."""
-    return MODEL_GAPS[which].capitalize()
-
-
-def axis_gap(which: str) -> str:
-    """What the horizontal axis shows."""
-    return f"gap on new people, {MODEL_GAPS[which]}"
 
 
 def limit(setting: ModelSetting) -> str:

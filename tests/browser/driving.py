@@ -155,7 +155,7 @@ class Visitor:
         """Wait until nothing moves any more."""
         self.page.evaluate("window.quietSince = undefined")
         try:
-            self.page.wait_for_function(QUIET)
+            self.page.wait_for_function(QUIET, polling=50)
         except TimeoutError as error:
             state = self.page.evaluate(UNREST)
             raise AssertionError(f"{self.page.url}: {state}; {self.complaints}") from error

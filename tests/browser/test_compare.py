@@ -1,8 +1,6 @@
 """Compare in a browser: one screen, and a report whose first page is one page on paper."""
 
-import pytest
-
-from tests.browser.driving import PATIENCE, Visitor
+from tests.browser.driving import PATIENCE
 
 KEPT = "|".join(
     f"experiment=adult&split=paper&region=simplex&seed=0&eps_local={eps}" for eps in (0.2, 0.05)
@@ -11,30 +9,24 @@ PAPERS = {"experiment": "adult", "split": "paper", "region": "simplex", "seed": 
 A4 = (297 - 20) * 96 / 25.4  # pixels between the margins of the print style
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _not_the_first(browser, server):
-    """The very first visitor of a server comes by the front door: see `frame`."""
-    page = browser.new_page()
-    page.goto(server.address)
-    page.get_by_role("link", name="Compare").first.wait_for(timeout=PATIENCE)
-    page.close()
+def test_it_is_one_screen_and_nothing_is_cut(regular):
+    regular.open("compare", **PAPERS, options=KEPT)
+    page = regular.page
+    for theme in ("dark", "light"):
+        page.emulate_media(color_scheme=theme)
+        regular.resize(1280, 720)
+        bottom = page.locator(".fairfl-picture").bounding_box()
+        assert bottom["y"] + bottom["height"] < 720
+        assert regular.misfits() == []
+        regular.resize(390, 844)
+        assert page.locator(".fairfl-compare .axis").first.bounding_box()["y"] < 620
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        assert regular.misfits() == []
+    regular.resize(1280, 720)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_is_one_screen_and_nothing_is_cut(visit, theme):
-    visitor = visit(theme=theme).open("compare", **PAPERS, options=KEPT).resize(1280, 720)
-    page = visitor.page
-    bottom = page.locator(".fairfl-picture").bounding_box()
-    assert bottom["y"] + bottom["height"] < 720
-    assert visitor.misfits() == []
-    visitor.resize(390, 844)
-    assert page.locator(".fairfl-compare .axis").first.bounding_box()["y"] < 620
-    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    assert visitor.misfits() == []
-
-
-def test_the_report_is_the_pages_and_its_first_page_is_one_page(visit, browser, tmp_path):
-    visitor: Visitor = visit().open("compare", **PAPERS, options=KEPT)
+def test_the_report_is_the_pages_and_its_first_page_is_one_page(regular, browser, tmp_path):
+    visitor = regular.open("compare", **PAPERS, options=KEPT)
     shown = visitor.page.locator(".fairfl-compare td .said").all_inner_texts()
     visitor.page.get_by_role("button", name="Report").click()
     visitor.settle()

@@ -127,34 +127,34 @@ TEXTS = """() => {
 
 
 @pytest.fixture(scope="module")
-def place(browser, tmp_path_factory):
+def context(browser, tmp_path_factory):
+    """The page, served, in a browser that has its files from the second visit on."""
     script = tmp_path_factory.mktemp("charts") / "page.py"
     script.write_text(PAGE, encoding="utf-8")
     with Server(str(script)) as server:
-        yield server.address
+        context = browser.new_context(base_url=server.address, reduced_motion="reduce")
+        context.on("weberror", lambda error: complaints.append(str(error.error)))
+        complaints: list[str] = []
+        yield context
+        context.close()
+        assert not complaints
         assert "Traceback" not in server.log, server.log
 
 
 @pytest.fixture
-def visit(browser, place):
-    contexts = []
+def visit(context):
+    page = context.new_page()
 
     def open_page(query="", width=1280, theme="light"):
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
-        )
-        contexts.append((context, complaints := []))
-        context.on("weberror", lambda error: complaints.append(str(error.error)))
-        page = context.new_page()
-        page.goto(f"{place}/?{query}")
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=theme)
+        page.goto(f"/?{query}")
         page.wait_for_function(DRAWN, arg=5 if "view=all" in query else 2)
         page.wait_for_function("document.fonts.status === 'loaded'")
         return page
 
     yield open_page
-    for context, complaints in contexts:
-        context.close()
-        assert not complaints
+    page.close()
 
 
 def output(page, text):

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from tests.browser.driving import INSIDE, OVERALL
 from tests.helpers import protocol
 
-ROUNDS = 5  # each makes every move
+ROUNDS = 3
 # In the paper's split, which is the quickest: here it is the hands that are many.
 STATES = {"experiment": "public_coverage", "split": "paper", "region": "simplex", "seed": "0"}
 PEOPLE = (

@@ -23,8 +23,8 @@ FOUR_OPTIONS = "|".join(
 PAGES = (
     "",
     "?experiment=ham10000",
-    "?experiment=public_coverage&region=simplex",
-    "?experiment=public_coverage_sex_race&region=simplex",
+    "?experiment=public_coverage&split=paper&region=simplex&seed=0",
+    "?experiment=public_coverage_sex_race&split=paper&region=simplex&seed=0",
     "learn",
     "learn?step=10",
     "compare",

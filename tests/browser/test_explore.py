@@ -120,12 +120,16 @@ def test_a_click_opens_a_clients_drawer_and_escape_closes_it(explore):
     assert explore.epsilons == START
 
 
-def test_play_sweeps_to_zero_and_can_be_stopped(explore):
+def test_play_sweeps_until_it_is_stopped(explore):
+    """That it goes on to zero is asked of the page without a browser."""
     play = explore.page.locator(".st-key-play button").first
     start = explore.page.evaluate("history.length")
     play.click()
     explore.page.wait_for_function(
-        "label => document.querySelector(`input[aria-label^='${label}']`).ariaValueText === '0.10'",
+        """label => {
+            const now = Number(document.querySelector(`input[aria-label^='${label}']`).ariaValueText);
+            return 0.05 < now && now < 0.3;
+        }""",
         arg=INSIDE,
     )
     play.click()  # stops, somewhere on the way
@@ -134,20 +138,10 @@ def test_play_sweeps_to_zero_and_can_be_stopped(explore):
     )
     explore.rest()
     stopped = explore.epsilons
-    assert 0 < float(stopped[1]) <= 0.1
+    assert 0 < float(stopped[1]) < 0.3
     explore.page.wait_for_timeout(1_000)  # more than a step
     assert explore.epsilons == stopped
-    play.click()
-    explore.page.wait_for_function(
-        "label => document.querySelector(`input[aria-label^='${label}']`).ariaValueText === '0.00'",
-        arg=INSIDE,
-    )
-    explore.page.wait_for_function(
-        "document.querySelector('.st-key-play button').innerText.trim() === '▶'"
-    )
-    explore.rest()
-    assert "Asked 0 in each" in explore.headline
-    assert explore.page.evaluate("history.length") <= start + 4  # no dozen of steps for Back
+    assert explore.page.evaluate("history.length") <= start + 2  # no step of its own for Back
 
 
 def test_what_is_below_comes_into_sight_when_it_is_opened(explore):
@@ -206,8 +200,8 @@ def test_large_type_is_large_and_kept_in_the_link(explore):
     assert min(sizes) >= 16
 
 
-def test_back_goes_one_setting_and_one_page_back(visit):
-    visitor = visit().open(**ADULT)
+def test_back_goes_one_setting_and_one_page_back(tab):
+    visitor = tab().open(**ADULT)
     shown, opened = [(visitor.epsilons, visitor.said)], visitor.page.evaluate("history.length")
     for name in (OVERALL, INSIDE):
         visitor.changes(lambda name=name: visitor.press(name))

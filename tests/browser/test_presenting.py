@@ -1,13 +1,8 @@
 """What a hall sees: Explore's screen, larger, one picture at a time, and a presenter's keys."""
 
-import socket
-
 import pytest
-import segno
 
-from pages.shared.state import here_only
-from tests.browser.driving import INSIDE, Visitor
-from tests.helpers.serving import Server
+from tests.browser.driving import Visitor
 
 PAPERS = {"experiment": "ham10000", "split": "paper", "region": "simplex", "seed": 0}
 SCREENS = ("map", "gaps", "found", "compare")
@@ -59,50 +54,8 @@ def test_every_screen_has_verdict_numbers_and_a_picture_in_large_type(tab, width
     turn(visitor, "ArrowLeft", len(SCREENS) - 1)
     turn(visitor, "PageUp", len(SCREENS) - 2)
     assert not wrong, "\n".join(wrong)
-
-
-def test_leaving_brings_the_navigation_back(tab):
-    visitor = tab().open(**PAPERS, present="True")
     visitor.page.locator(".st-key-leave button").click()
     visitor.page.get_by_role("button", name="Present").wait_for(timeout=20_000)
     visitor.settle()
     assert visitor.page.get_by_test_id("stHeader").is_visible()
     assert "present" not in visitor.link
-
-
-def own_address():
-    """Where others would reach this machine; nothing is sent."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
-        try:
-            way.connect(("192.0.2.1", 9))  # an address of documents, which nobody has
-        except OSError:
-            return "localhost"
-        return way.getsockname()[0]
-
-
-def test_a_code_leads_whoever_scans_it_to_the_same_setting(browser):
-    """On a server at the machine's own address, as in a lecture hall."""
-    host = own_address()
-    if here_only(f"http://{host}"):
-        pytest.skip("This machine has no address of its own.")
-    with Server(host=host) as server:
-        lecturer = Visitor(browser, server).open(**PAPERS, present="True")
-        lecturer.changes(lambda: lecturer.press(INSIDE))
-        lecturer.rest()
-        lecturer.page.get_by_role("button", name="Scan").click()
-        code = lecturer.page.locator(".fairfl-code")
-        code.wait_for()
-        lecturer.page.wait_for_function(
-            "document.querySelector('.fairfl-code').naturalWidth > 100"
-        )
-        link = lecturer.page.url.replace("&present=True", "")
-        drawn = segno.make(link.replace("/?", "?"), error="l", micro=False)
-        assert code.get_attribute("src") == drawn.svg_data_uri(
-            scale=6, border=4, light="white", encode_minimal=False
-        ), f"The code is not that of {link}"
-        student = lecturer.tab()
-        student.page.set_viewport_size({"width": 390, "height": 844})
-        student.follow(link)
-        assert student.said == lecturer.said and "present" not in student.link
-        assert not lecturer.trouble() and not student.trouble()
-        lecturer.close()

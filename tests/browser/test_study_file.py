@@ -16,7 +16,6 @@ from tests.cli.running import run
 
 PAPERS = {"split": "paper", "region": "simplex", "seed": "0"}
 LINKS = {
-    "skin": PAPERS | {"experiment": "ham10000"},
     "states": PAPERS | {"experiment": "public_coverage"},
 }
 CELLS = ((1.0, 0.05), (0.02, 0.0))  # overall, in each client

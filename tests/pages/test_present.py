@@ -1,9 +1,10 @@
 """Present: verdict and numbers on every screen, one picture at a time, a code to the setting."""
 
 import re
-from urllib.parse import unquote
+from urllib.parse import unquote, urlencode
 
 import pytest
+import streamlit as st
 
 from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
 from pages.explore import text
@@ -48,6 +49,20 @@ def test_four_screens_with_verdict_and_numbers_on_each(opened):
 def test_a_server_of_this_machine_has_nothing_to_scan(opened):
     said = visible_text(opened(**PAPERS, present=True))
     assert NOT_REACHABLE in said
+
+
+def test_a_code_leads_whoever_scans_it_to_the_same_setting(opened, monkeypatch):
+    monkeypatch.setattr(type(st.context), "url", "http://192.0.2.7:8501/")
+    app = opened(**PAPERS, present=True)
+    app.select_slider(key="widget_eps_local").set_value(0.2).run()
+    link = {name: linked(app, name) for name in app.query_params if name != "present"}
+    code = code_of(f"http://192.0.2.7:8501/?{urlencode(link)}")
+    (shown,) = [
+        one.proto.body for one in app.get("html") if 'class="fairfl-code"' in one.proto.body
+    ]
+    assert f'src="{code}"' in shown
+    student = opened(**link)
+    assert numbers(student) == numbers(app) and linked(student, "present") is None
 
 
 @pytest.fixture

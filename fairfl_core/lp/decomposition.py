@@ -23,6 +23,7 @@ from fairfl_core.errors import SolveError
 from fairfl_core.lp.constraints.base import OVERALL
 from fairfl_core.lp.highs import FullSolver, HighsSolver, Solver
 from fairfl_core.lp.linear_program import LinearProgram
+from fairfl_core.lp.rules import ranks
 
 __all__ = ["BatchedSimplex", "Decomposition"]
 
@@ -75,18 +76,7 @@ class _Layout:
         np.maximum.at(high, entries.row, client[entries.col])
         couples = (rows.scope == OVERALL) | (low < high)
         own = np.flatnonzero(~couples & (high >= 0))
-        return cls(
-            np.flatnonzero(couples), own, low[own], _places(low[own]), client, _places(client)
-        )
-
-
-def _places(client: Ints) -> Ints:
-    """Number each entry among those of its client."""
-    order = np.argsort(client, kind="stable")
-    many = np.bincount(client)
-    place = np.empty(len(client), np.int64)
-    place[order] = np.arange(len(client)) - np.repeat(np.cumsum(many) - many, many)
-    return place
+        return cls(np.flatnonzero(couples), own, low[own], ranks(low[own]), client, ranks(client))
 
 
 @dataclass(frozen=True, eq=False)

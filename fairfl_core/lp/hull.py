@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, Measured
-from fairfl_core.lp.rules import RuleTable, ScoreRules
+from fairfl_core.lp.rules import RuleTable, ScoreRules, spans
 
 __all__ = ["hull_rules", "lower_chain", "mixable"]
 
@@ -330,9 +330,9 @@ def _stretch_corners(x: Floats, y: Floats, first: Ints, last: Ints) -> tuple[Int
         start = np.searchsorted(corner >> level, np.arange((len(x) >> level) + 2))
         for odd, block in ((begin % 2 == 1, begin), (end % 2 == 1, end - 1)):
             many = np.where(odd, start[block + 1] - start[block], 0)
-            offset = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
-            windows.append(np.repeat(window, many))
-            points.append(corner[np.repeat(start[block], many) + offset])
+            owner, place = spans(start[block], many)
+            windows.append(window[owner])
+            points.append(corner[place])
         begin, end = (begin + 1) >> 1, end >> 1
         left = begin < end
         window, begin, end = window[left], begin[left], end[left]

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.lp.constraints.base import Stacked
-from fairfl_core.lp.rules import RuleTable
+from fairfl_core.lp.rules import RuleTable, ranks
 from fairfl_core.lp.utility import Utility
 
 __all__ = ["LinearProgram", "Objective", "Optimum", "kept_bonus", "tie_order"]
@@ -104,10 +104,7 @@ def tie_order(cell: Ints, cells: int, first: int = 0) -> Floats:
     Drawn with a fixed seed, so that no few of them add up to others: a function of a rule's cell
     and of its place among the rules of the cell, the first of which has the place `first`.
     """
-    order = np.argsort(cell, kind="stable")
-    many = np.bincount(cell, minlength=cells)
-    place = np.empty(len(cell), np.int64)
-    place[order] = first + np.arange(len(cell)) - np.repeat(np.cumsum(many) - many, many)
+    place = first + ranks(cell)
     drawn = np.random.PCG64(0).random_raw((int(place.max()) + 1) * cells) >> np.uint64(12)
     return np.asarray(1 + drawn[place * cells + cell] * 2.0**-52)
 

@@ -23,6 +23,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.lp.rate_estimates import Measured
+from fairfl_core.lp.rules import ranks
 
 if TYPE_CHECKING:
     from fairfl_core.lp.program import FairnessProgram
@@ -100,41 +101,26 @@ def without_each_part(people: Sample) -> tuple[Sample, list[Sample]]:
     Who is in which part is a function of the people alone: a generator with a fixed seed. A client
     that would lose everybody keeps them.
     """
-    if isinstance(people, ClientCounts):
-        return people, _counts_without(people)
     if isinstance(people, Measured):
         return _points_without(people)
+    samples: list[Sample] = []
+    if isinstance(people, ClientCounts):  # people differ only by what is counted
+        table = people.table
+        entry = np.repeat(np.arange(table.size), table.ravel())
+        parts = _parts(entry // table.shape[3])
+        for part in range(_PARTS):
+            gone = np.bincount(entry[parts == part], minlength=table.size)
+            rest = table - gone.reshape(table.shape)
+            left = rest.sum(axis=(1, 2, 3), keepdims=True) > 0
+            samples.append(replace(people, table=np.where(left, rest, table)))
+        return people, samples
     parts = _parts(people.cell * len(people.labels) + people.label)
     names = ("client", "group", "label", "scores", "predicted")
-    samples: list[Sample] = []
     for part in range(_PARTS):
-        kept = _kept(parts != part, people.client)
+        left = np.bincount(people.client[parts != part], minlength=len(people.clients)) > 0
+        kept = (parts != part) | ~left[people.client]
         samples.append(replace(people, **{name: getattr(people, name)[kept] for name in names}))
     return people, samples
-
-
-def _kept(stays: NDArray[np.bool_], client: Ints) -> NDArray[np.bool_]:
-    left = np.bincount(client[stays], minlength=int(client.max()) + 1)
-    return np.asarray(stays | (left[client] == 0))
-
-
-def _counts_without(counts: ClientCounts) -> list[Sample]:
-    """Counts: people differ only by what is counted."""
-    table = counts.table
-    entry = np.repeat(np.arange(table.size), table.ravel())
-    part = _parts(entry // table.shape[3])
-    by_part = np.bincount(entry * _PARTS + part, minlength=table.size * _PARTS)
-    by_part = by_part.reshape(*table.shape, _PARTS)
-    return [
-        replace(counts, table=_less(table, by_part[..., part], axis=(1, 2, 3)))
-        for part in range(_PARTS)
-    ]
-
-
-def _less(table: Ints, part: Ints, axis: tuple[int, ...]) -> Ints:
-    """A table without a part of it, but for clients of whom nothing would be left."""
-    rest = table - part
-    return np.where(rest.sum(axis=axis, keepdims=True) > 0, rest, table)
 
 
 def _points_without(people: Measured) -> tuple[Measured, list[Sample]]:
@@ -160,20 +146,12 @@ def _points_without(people: Measured) -> tuple[Measured, list[Sample]]:
 
     def points(amount: Ints) -> Measured:
         there = amount.any(axis=1)
-        place, weight = at[there], amount[there].astype(float)
-        shape = counts.table.shape
-        table = np.zeros(shape, np.int64)
-        client, group = np.divmod(people.cell[place], groups)
-        where: tuple[Any, ...] = (client, group, slice(None), predicted[there])
-        np.add.at(table, where, amount[there])
-        return Measured(
-            people.cell[place],
-            people.scores[place],
-            predicted[there],
-            weight,
-            replace(counts, table=table),
-            people.rates,
-        )
+        cell, answer, amount = people.cell[at[there]], predicted[there], amount[there]
+        table = np.zeros(counts.table.shape, np.int64)
+        where: tuple[Any, ...] = (*np.divmod(cell, groups), slice(None), answer)
+        np.add.at(table, where, amount)
+        counted, scores = replace(counts, table=table), people.scores[at[there]]
+        return Measured(cell, scores, answer, amount.astype(float), counted, people.rates)
 
     samples: list[Sample] = []
     for number in range(_PARTS):
@@ -187,12 +165,7 @@ def _parts(stratum: Ints) -> Ints:
     """The part of each person: even within a stratum, which begins with any of them."""
     rng = np.random.default_rng(0)
     order = rng.permutation(len(stratum))
-    order = order[np.argsort(stratum[order], kind="stable")]
-    sizes = np.bincount(stratum)
-    first = np.cumsum(sizes) - sizes
-    start = rng.integers(0, _PARTS, len(sizes))
-    sorted_stratum = stratum[order]
-    rank = np.arange(len(order)) - first[sorted_stratum] + start[sorted_stratum]
+    start = rng.integers(0, _PARTS, int(stratum.max(initial=-1)) + 1)
     part = np.empty(len(stratum), np.int64)
-    part[order] = rank % _PARTS
+    part[order] = (ranks(stratum[order]) + start[stratum[order]]) % _PARTS
     return part

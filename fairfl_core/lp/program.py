@@ -134,6 +134,7 @@ class FairnessProgram:
         )
         self._not_assessable = not_assessable(self.notion, self.counts)
         self._optimism: Floats | None = None  # measured where it is first needed
+        self._lock, self._measuring = threading.Lock(), threading.Lock()
         self._set_up()
 
     def _check(self) -> None:
@@ -161,7 +162,6 @@ class FairnessProgram:
 
     def _set_up(self) -> None:
         """Lay out constraints and rules; the solver is made where it is first needed."""
-        self._lock, self._measuring = threading.Lock(), threading.Lock()
         generates = self._rules.measured is not None and len(self.counts.labels) > 2
         self.constraints = self._constraints()
         self._names: list[str] = []  # of the rows, once something binds
@@ -261,6 +261,7 @@ class FairnessProgram:
         """
         self.measure_optimism(0.0)
         other, counts, rules = copy(self), self.counts, self._rules.table
+        other._lock, other._measuring = threading.Lock(), threading.Lock()
         # So many times the people are no whole numbers, as they are with noise.
         table = times * np.asarray(counts.table, float)
         other.counts = replace(counts, table=table, noisy=True)
@@ -280,9 +281,7 @@ class FairnessProgram:
             if self._optimism is None:
                 from fairfl_core.lp import optimism
 
-                measuring = self._measuring
                 self.correct_rates(optimism.measure_optimism(self))
-                self._measuring = measuring
 
     def _own_solver(self) -> Solver:
         assert self.linear_program is not None

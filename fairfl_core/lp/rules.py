@@ -23,11 +23,26 @@ if TYPE_CHECKING:
     from fairfl_core.lp.optimism import Sample
     from fairfl_core.lp.solution import Solution
 
-__all__ = ["AnswerRules", "RuleShare", "RuleTable", "ScoreRules"]
+__all__ = ["AnswerRules", "RuleShare", "RuleTable", "ScoreRules", "ranks", "spans"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _SPECK = 1e-11  # a smaller weight is rounding of the solver
+
+
+def spans(first: Ints, many: Ints) -> tuple[Ints, Ints]:
+    """List first, first + 1, ... so many for each entry: the entry's number, and what is listed."""
+    owner = np.repeat(np.arange(len(many)), many)
+    return owner, np.arange(len(owner)) + (first - np.cumsum(many) + many)[owner]
+
+
+def ranks(part: Ints) -> Ints:
+    """Number each entry among those of its part, in their order."""
+    order = np.argsort(part, kind="stable")
+    many = np.bincount(part)
+    rank = np.empty(len(part), np.int64)
+    rank[order] = spans(np.zeros(len(many), np.int64), many)[1]
+    return rank
 
 
 @dataclass(frozen=True)
@@ -88,9 +103,8 @@ class RuleTable:
     @cached_property
     def members(self) -> tuple[Ints, Ints]:
         """Block and column of every membership."""
-        column = np.repeat(np.arange(len(self)), self.span)
-        first = np.cumsum(self.span) - self.span
-        return self.block[column] + np.arange(len(column)) - first[column], column
+        column, block = spans(self.block, self.span)
+        return block, column
 
     @property
     def correct(self) -> Floats:
@@ -440,10 +454,8 @@ class ScoreRules:
         by_cell = np.argsort(cell, kind="stable")
         often = np.bincount(cell, minlength=shape[0] * shape[1])
         # Every point with each rule of its cell.
-        point = np.repeat(np.arange(len(owner)), often[owner])
-        first = np.cumsum(often[owner]) - often[owner]
-        start = (np.cumsum(often) - often)[owner[point]]
-        rule = by_cell[start + np.arange(len(point)) - first[point]]
+        point, place = spans((np.cumsum(often) - often)[owner], often[owner])
+        rule = by_cell[place]
         answer = self.answer(rule, scores[point], people.predicted[point])
         expected = np.zeros((len(often), *shape[2:]))
         weight = found.beta[rule, None] * amount[point]

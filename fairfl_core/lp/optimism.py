@@ -55,11 +55,9 @@ def measure_optimism(program: "FairnessProgram") -> Floats:
             "(--confidence-proof proved), or for limits inside clients alone."
         )
     everybody, samples = without_each_part(program.sample)
-    fits = [program.fitted_on(sample) for sample in samples]
     charged = np.zeros((len(program.counts.groups), len(program.notion.rates)))
     for _ in range(_ROUNDS):
-        for fit in fits:
-            fit.correct_rates(charged)
+        fits = [program.fitted_on(sample, charged) for sample in samples]
         found = _measured(fits, samples, everybody)
         charged = np.maximum(charged, np.minimum(_SAFETY * found, _MOST))
     return charged

@@ -134,6 +134,7 @@ class FairnessProgram:
         )
         self._not_assessable = not_assessable(self.notion, self.counts)
         self._optimism: Floats | None = None  # measured where it is first needed
+        self._inside = True
         self._lock, self._measuring = threading.Lock(), threading.Lock()
         self._set_up()
 
@@ -201,6 +202,7 @@ class FairnessProgram:
             self.policy,
             cuts=self.needs_scores,
             optimism=self._optimism,
+            inside=self._inside,
             soft=soft,
         )
 
@@ -234,14 +236,15 @@ class FairnessProgram:
             return self._rules.measured
         return self.people if self.needs_scores else self.counts
 
-    def fitted_on(self, people: "Sample") -> "FairnessProgram":
-        """Return the same program for other people, without floors."""
-        return self._on(people, replace(self.policy, floors=()))
+    def fitted_on(self, people: "Sample", optimism: Floats) -> "FairnessProgram":
+        """Return the same program for other people, without floors and limits inside clients.
 
-    def correct_rates(self, optimism: Floats) -> None:
-        """Charge overall rates for so much of what they may be too high by."""
-        self._optimism = optimism
-        self._set_up()
+        Overall rates are charged for what they may be too high by.
+        """
+        other = self._on(people, replace(self.policy, floors=()))
+        other._optimism, other._inside = optimism, False
+        other._set_up()
+        return other
 
     def _on(self, people: FittedOn, policy: Policy) -> "FairnessProgram":
         return FairnessProgram(
@@ -281,7 +284,8 @@ class FairnessProgram:
             if self._optimism is None:
                 from fairfl_core.lp import optimism
 
-                self.correct_rates(optimism.measure_optimism(self))
+                self._optimism = optimism.measure_optimism(self)
+                self._set_up()
 
     def _own_solver(self) -> Solver:
         assert self.linear_program is not None

@@ -1,6 +1,7 @@
 """All rows of a program: those of the gaps, and below them what the policy asks."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,7 @@ def constraints_for(
     *,
     cuts: bool,
     optimism: Floats | None = None,
+    inside: bool = True,
     soft: bool = False,
 ) -> Stacked:
     """Lay out what is asked of these people.
@@ -49,6 +51,8 @@ def constraints_for(
         Whether rules are cuts of a score: see `MarginConstraints`.
     optimism : ndarray, shape (groups, rates), optional
         See `MarginConstraints`.
+    inside : bool
+        Whether margins are wanted inside clients, too.
     soft : bool
         Whether what is missing to a floor may be made up for: see `FloorConstraints`.
     """
@@ -64,8 +68,8 @@ def constraints_for(
         guarantee = replace(guarantee, confidence=(1 + guarantee.confidence) / 2)
     parts: list[Constraints] = []
     if guarantee is not None:
-        margins = MarginConstraints.of(notion, behind, guarantee, cuts=cuts, optimism=optimism)
-        parts.append(margins)
+        how: dict[str, Any] = {"cuts": cuts, "optimism": optimism, "inside": inside}
+        parts.append(MarginConstraints.of(notion, behind, guarantee, **how))
     elif bounded:
         parts.append(UnknownGroupConstraints.of(notion, counts))
     else:

@@ -159,6 +159,8 @@ class MarginConstraints(Constraints):
         Those behind each rate.
     cuts : bool
         Whether rules are cuts of a score (any number of them) rather than rules of answers.
+    inside : bool
+        Whether there are rows inside clients.
     optimism : ndarray, shape (groups, rates)
         What fitted overall rates are too high by: see `pooled_widths`.
     """
@@ -167,6 +169,7 @@ class MarginConstraints(Constraints):
     guarantee: Guarantee
     people: Floats
     cuts: bool
+    inside: bool
     optimism: Floats
 
     @classmethod
@@ -178,8 +181,9 @@ class MarginConstraints(Constraints):
         *,
         cuts: bool,
         optimism: Floats | None = None,
+        inside: bool = True,
     ) -> "MarginConstraints":
-        """Lay the rows out."""
+        """Lay the rows out: the overall ones, and those `inside` clients."""
         clients, groups, rates = people.shape
         if cuts and len(notion.labels) > 2:
             raise InputError(
@@ -189,7 +193,7 @@ class MarginConstraints(Constraints):
         pairs, measured = groups * (groups - 1) // 2, guarantee.proof == "measured"
         angles = len(_ANGLES) if measured else 1
         overall = np.tile(np.arange(rates).repeat(2), pairs)
-        local = np.tile(np.arange(rates).repeat(2 * angles), pairs)
+        local = np.tile(np.arange(rates).repeat(2 * angles), pairs * inside)
         ends = 0 if measured else 2 * groups * rates * clients
         client = np.concatenate(
             [np.full(len(overall), OVERALL), np.arange(clients).repeat(len(local))]
@@ -201,6 +205,7 @@ class MarginConstraints(Constraints):
             guarantee=guarantee,
             people=people,
             cuts=cuts,
+            inside=inside,
             optimism=np.zeros((groups, rates)) if optimism is None else optimism,
             scope=scope,
             limits=np.stack([np.full(len(scope), -np.inf), np.zeros(len(scope))]),
@@ -261,12 +266,13 @@ class MarginConstraints(Constraints):
 
     def matrix(self, rules: RuleTable) -> sparse.csr_array:
         """Overall rows, then the local ones, then what defines the ends of overall rates."""
-        first = 2 * len(self._pairs) * self.people.shape[2]
-        inside, overall = self.widths(rules), self._overall_widths(rules)
-        lean = _UNDERSHOOT * np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
-        lean = lean if self._is_measured else np.ones((2, 1))
-        each = first * lean.shape[1]
-        parts = self._gaps(rules, inside, lean, first + rules.client * each)
+        overall, parts = self._overall_widths(rules), list[Entries]()
+        if self.inside:
+            first = 2 * len(self._pairs) * self.people.shape[2]
+            lean = _UNDERSHOOT * np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
+            lean = lean if self._is_measured else np.ones((2, 1))
+            row = first + rules.client * first * lean.shape[1]
+            parts = self._gaps(rules, self.widths(rules), lean, row)
         weight = self._weight[rules.client, rules.group]
         for row, rule, value in self._gaps(rules, overall, np.ones((2, 1)), 0 * rules.client):
             parts.append((row, rule, value * weight[rule, self.about[row]]))

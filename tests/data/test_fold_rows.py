@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fairfl_core.data.columns import code_column
 from fairfl_core.data.counts import ClientCounts
@@ -38,27 +36,6 @@ def changed(table, row, **cells):
 
 
 # -------------------------------------------------------------------- what comes of good rows
-
-
-@given(
-    seed=st.integers(0, 2**20),
-    folds=st.integers(2, 5),
-    clients=st.integers(1, 4),
-    test=st.integers(4, 40),
-)
-def test_a_test_persons_rows_are_found_whatever_their_order(seed, folds, clients, test):
-    table = cross_fitted(60, test, folds, clients, seed)
-    _, tested = parts(table)
-    rows = FoldRows.of(tested, client="site", row_id="id", fold="fold")
-    everybody = np.ones(len(tested), bool)
-    names = rows.folds(everybody)
-    assert names == tuple(str(j) for j in range(folds))
-    pairs = rows.paired(everybody, names, {"label": code_column(tested["truth"], "truth")})
-    assert sorted(pairs.ravel().tolist()) == list(range(len(tested)))
-    for j, mine in enumerate(pairs):
-        assert (tested["fold"].to_numpy()[mine] == j).all()
-    for column in ("site", "id", "sex", "truth"):
-        assert (tested[column].to_numpy()[pairs] == tested[column].to_numpy()[pairs[0]]).all()
 
 
 @pytest.mark.parametrize("region", ["simplex", "kernel", "exact"])

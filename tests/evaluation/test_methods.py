@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from fairfl_core.data import experiments
 from fairfl_core.data.experiments import Answered, list_methods, open_method
-from fairfl_core.data.scored import ScoredData, fitted_people, unseen_people
+from fairfl_core.data.scored import fitted_people, unseen_people
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.methods import (
@@ -208,30 +208,3 @@ def test_the_shell_prints_every_method_with_the_promised_keys():
     assert set(GAPS) <= set(fedavg)
     refused = CliRunner().invoke(app, ["methods", "--experiment", "nowhere"])
     assert refused.exit_code != 0
-
-
-@pytest.mark.skipif("adult" not in method_experiments(), reason="no methods are shipped")
-def test_a_rival_of_another_house_is_what_its_own_program_answers():
-    """The shipped thresholds of fairlearn, fitted again here."""
-    from fairlearn.postprocessing import ThresholdOptimizer
-    from sklearn.dummy import DummyClassifier
-
-    class Given(DummyClassifier):
-        def predict_proba(self, scores):
-            return np.column_stack([1 - scores[:, 0], scores[:, 0]])
-
-    experiment = experiments.open("adult")
-    fit, test = (ScoredData.from_experiment(experiment, 3, s) for s in ("validation", "test"))
-    given = Given().fit(fit.scores[:, 1:], fit.label)
-    theirs = ThresholdOptimizer(
-        estimator=given, prefit=True, predict_method="predict_proba", tol=0.05
-    )
-    theirs.fit(fit.scores[:, 1:], fit.label, sensitive_features=fit.group)
-    chance = theirs._pmf_predict(test.scores[:, 1:], sensitive_features=test.group)
-    right = chance[np.arange(len(test)), test.label].mean()
-    rates = [chance[test.group == group, 1].mean() for group in (0, 1)]
-    rows = rows_of(method_rows("adult"), "fairlearn_pooled", "sp")
-    (row,) = (row for row in rows if row.setting == "sp eps=0.05")
-    assert row.pooled
-    assert row.accuracy[row.seeds.index(3)] == pytest.approx(right, abs=1e-6)
-    assert row.gap_global[row.seeds.index(3)] == pytest.approx(np.ptp(rates), abs=1e-6)

@@ -367,22 +367,6 @@ def test_an_evaluation_has_its_verdict_and_its_alarms():
     assert Asked(1.0, np.array([1.0, 1.0])).is_nothing
 
 
-def test_runs_are_averaged_and_the_overall_limit_is_judged_too():
-    fit = [synthetic(3, 2, 2, rows=900, seed=s) for s in (0, 1)]
-    test = [synthetic(3, 2, 2, rows=900, seed=s + 5) for s in (0, 1)]
-    programs = [(s, FairnessProgram(counts, "eop")) for s, counts in enumerate(fit)]
-    study = run_study(programs, test, 0.02, 0.05)
-    found = verdict_of(study.evaluations(unseen=True), 0.02, study.first.solution.eps_local)
-    by_client = {check.client: check for check in found.limits}
-    assert set(by_client) == {None, "c0", "c1", "c2"}
-    gaps = study.client_mean(lambda e: e.gaps.local, unseen=True)
-    assert [by_client[f"c{c}"].gap for c in range(3)] == pytest.approx(gaps)
-    overall = study.over(lambda e: e.gaps.overall, unseen=True).mean
-    assert by_client[None].gap == pytest.approx(overall)
-    before = study.client_mean(lambda e: e.before.gaps.local, unseen=True)
-    assert by_client["c1"].before == pytest.approx(before[1])
-
-
 def test_three_labels_name_the_label_behind_the_gap():
     table = np.zeros((1, 2, 3, 3), int)
     table[0, :, 0] = [[50, 0, 0], [60, 0, 0]]

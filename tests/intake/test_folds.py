@@ -75,21 +75,6 @@ def test_the_lottery_is_made_on_all_and_judged_by_the_mean_over_models(seed, fol
         np.testing.assert_allclose(evaluate(fair, unseen).confusion, expected, atol=1e-12)
 
 
-def test_people_of_a_fold_can_be_asked_for():
-    table = cross_fitted()
-    experiment = taken(table, SCORED).experiment
-    fit = table[table["split"] == "fit"]
-    for fold in range(3):
-        people = experiment.scores(0, "fit", fold=fold)
-        wanted = fit.loc[fit["fold"] == fold, "score_yes"]
-        assert sorted(people.scores[:, 1]) == sorted(wanted)
-        assert experiment.counts(0, "test", fold=fold).n == 60
-    everybody = experiment.scores(0, "fit")
-    assert len(everybody) == len(fit)
-    refused(lambda: experiment.scores(0, "test"), "3 scores for each test person", "name a fold")
-    refused(lambda: taken(table).experiment.scores(0, "fit"), "no score for each label")
-
-
 def test_it_says_what_cross_fitting_is_and_what_it_would_gain():
     table = cross_fitted()
     output = said(taken(table))

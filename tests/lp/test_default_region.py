@@ -1,13 +1,10 @@
 """One default region for commands, Python and federation, by what is at hand."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from fairfl_core import FairPostprocessor
-from fairfl_core.federation.question import Question
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.regions import default_region, default_region_sentence
 from tests.cli.running import run
@@ -56,29 +53,3 @@ def test_all_doors_take_it(labels, tmp_path):
                 assert run("solve", *given, "--json").json["region"] == region
     asked = run("solve", tmp_path / "rows.csv", *who, "--region", "kernel")
     assert "as none was asked for" not in " ".join(asked.out.split())
-
-
-def test_a_histogram_is_of_scores_and_a_federation_sends_counts(tmp_path):
-    people = scored_network(2, 2, 2, rows=80)
-    rows = pd.DataFrame(
-        {
-            "site": np.array(people.clients)[people.client],
-            "sex": np.array(people.groups)[people.group],
-            "y": np.array(people.labels)[people.label],
-            "p_l0": people.scores[:, 0],
-            "p_l1": people.scores[:, 1],
-        }
-    )
-    rows.to_csv(tmp_path / "rows.csv", index=False)
-    who = ("--client", "site", "--group", "sex", "--label", "y", "--scores", "p_l0,p_l1")
-    assert run("histogram", tmp_path / "rows.csv", *who, "--out", tmp_path / "h.json").code == 0
-    assert run("solve", tmp_path / "h.json", "--json").json["region"] == "exact"
-    assert Question().region == "simplex" and Question(region="exact").needs_scores
-    assert Question("eo-full").region == "kernel"
-    again = Question.from_json(json.loads(json.dumps(Question().to_json())))
-    assert again.region == "simplex"
-    taken = run(
-        *("compare", tmp_path / "rows.csv", "--client", "site", "--group", "sex", "--label", "y"),
-        *("--model", "p_l0", "--model", "p_l1", "--json"),
-    )
-    assert {one["region"] for one in json.loads(taken.out)} == {"exact"}

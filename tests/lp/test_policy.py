@@ -81,36 +81,6 @@ def test_levelling_down_is_forbidden_by_one_floor():
     assert rate[1].min() == pytest.approx(0.95) and floored.accuracy <= plain.accuracy
 
 
-@pytest.mark.parametrize("labels", [2, 3])
-def test_the_exact_region_takes_all_of_it(labels):
-    people = scored_network(4, 2, labels, rows=600, seed=2)
-    last = people.counts.labels[-1]
-    policy = Policy(
-        floors=(Floor(last, 0.3), Floor(people.counts.labels[0], keeps=0.3)), ratio_local=0.5
-    )
-    notion = "eop"
-    kernel, exact = (
-        FairnessProgram(people, notion, region, rates="labels", policy=policy).solve(0.05, 0.1)
-        for region in ("kernel", "exact")
-    )
-    assert exact.utility.value >= kernel.utility.value - 1e-4
-    costs = Utility(
-        "costs",
-        people.counts.labels,
-        tuple(
-            tuple(float(y == k) - 5.0 * (y == labels - 1 and k != y) for k in range(labels))
-            for y in range(labels)
-        ),
-    )
-    dear = Policy(utility=costs)
-    kernel, exact = (
-        FairnessProgram(people, notion, region, rates="labels", policy=dear).solve(0.05, 0.1)
-        for region in ("kernel", "exact")
-    )
-    assert exact.utility.value >= kernel.utility.value - 5e-4
-    assert exact.bound.upper >= exact.utility.value - 1e-12
-
-
 def test_the_exact_region_collides_too():
     people = scored_network(3, 2, 3, rows=400, seed=1)
     every = Policy(floors=tuple(Floor(label, 1.0) for label in people.counts.labels))

@@ -81,16 +81,6 @@ def test_evidence_has_a_mean_of_at_most_one_at_the_limit(rate, people):
     assert 0.5 < mean <= 1 + 1e-12
 
 
-def test_the_closed_form_is_the_integral_over_bets():
-    """One month, one beginning: the mixture by numerical integration."""
-    z, v = 7.0, 20.0
-    bets = np.linspace(0, 3, 200_001)
-    prior = 2 * np.sqrt(25 / (2 * np.pi)) * np.exp(-25 * bets**2 / 2)
-    wealth = np.trapezoid(prior * np.exp(bets * z - bets**2 * v / 2), bets)
-    log_e, _ = evidence(np.array([[z / 80 + 0.1]]), np.array([[80.0]]), np.array([0.1]))
-    assert np.exp(log_e[0, 0]) == pytest.approx(0.5 * wealth + 0.5, rel=1e-6)
-
-
 def test_beginnings_share_one_chance_of_error():
     total = np.exp(beginnings(500)).sum()
     assert total == pytest.approx(1 - 1 / 501)

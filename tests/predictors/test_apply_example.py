@@ -80,7 +80,7 @@ NUMBERED = {"9": 9.0, "10": 10.0}  # clients that a table holds as numbers
 KINDS = [
     (region, notion, labels, blind)
     for region, notion, labels, blind in product(
-        ("simplex", "kernel", "exact"), ("sp", "eo", "eo-full"), (2, 3), (False, True)
+        ("simplex", "kernel", "exact"), ("sp", "eo-full"), (2, 3), (False, True)
     )
     if (region, notion) != ("simplex", "eo-full")
     and not (region == "exact" and blind and labels > 2)

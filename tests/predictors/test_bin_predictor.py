@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fairfl_core._io.files import write_json
 from fairfl_core.data.calibration import Calibration
-from fairfl_core.data.scored import FoldedData, ScoredData
+from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.guarantee import Guarantee
@@ -23,7 +23,7 @@ from fairfl_core.predictors.kinds import (
     predictor_of,
     read_predictor,
 )
-from tests.helpers.scored import as_people, scored_network, scored_people
+from tests.helpers.scored import scored_network, scored_people
 from tests.helpers.strategies import epsilons
 
 BLIND = Policy(without_group=True)
@@ -110,22 +110,6 @@ def test_people_in_another_order_of_names_are_judged_alike():
     one, two = evaluate(fair, people), evaluate(fair, turned)
     assert one.accuracy == pytest.approx(two.accuracy)
     np.testing.assert_allclose(one.gaps.local, two.gaps.local[::-1])
-
-
-def test_a_mixture_of_fold_models_is_the_mean_of_their_chances():
-    people = scored_network(2, 2, 2, rows=300, seed=3)
-    fair = fitted(people)
-    rng = np.random.default_rng(0)
-    other = np.clip(people.scores[:, 1] + rng.normal(0, 0.1, len(people)), 0, 1)
-    again = as_people(
-        people.client, people.group, people.label, np.stack([1 - other, other], axis=1), 2, 2
-    )
-    found = evaluate(fair, FoldedData((people, again)))
-    mean = (fair.chances_of(people) + fair.chances_of(again)) / 2
-    right = mean[np.arange(len(people)), people.label].mean()
-    assert found.accuracy == pytest.approx(right)
-    folded = fitted(replace(people, folds=4))
-    assert BinPredictor.from_json(folded.to_json()).folds == folded.folds == 4
 
 
 def test_a_score_on_an_edge_belongs_below_it():

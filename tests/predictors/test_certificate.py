@@ -301,9 +301,14 @@ def test_the_command_says_what_is_proved_of_which_rates(tmp_path, monkeypatch):
     assert ended.code == 1 and not json.loads(ended.out)["proved"]
 
 
-@pytest.mark.parametrize(("region", "labels"), [("simplex", 2), ("kernel", 2), ("kernel", 3)])
-@pytest.mark.parametrize("how", [{}, {"scope": "each"}, {"proof": "proved"}])
-@pytest.mark.parametrize("policy", [Policy(), Policy(floors=(Floor("y1", 0.2),))])
+@pytest.mark.parametrize(
+    ("region", "labels", "how", "policy"),
+    [
+        ("simplex", 2, {}, Policy(floors=(Floor("y1", 0.2),))),
+        ("kernel", 2, {"scope": "each"}, Policy()),
+        ("kernel", 3, {"proof": "proved"}, Policy(floors=(Floor("y1", 0.2),))),
+    ],
+)
 def test_limits_inside_clients_with_a_confidence_are_proved_by_the_rows_as_given(
     region, labels, how, policy
 ):

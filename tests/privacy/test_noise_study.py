@@ -15,7 +15,6 @@ from fairfl_core.privacy.noise_study import (
     band,
     noise_study,
     spending,
-    without_noise,
 )
 from tests.helpers.strategies import synthetic
 
@@ -49,17 +48,6 @@ def test_every_draw_equals_noise_solve_and_judge_done_one_by_one(name, groups, l
                 np.testing.assert_allclose(judged.local[b, draw], direct.gaps.local, atol=1e-12)
                 assert judged.local_mean[b, draw] == pytest.approx(direct.gaps.local_mean)
                 assert judged.local_worst[b, draw] == pytest.approx(direct.gaps.local_worst)
-
-
-def test_the_reference_is_the_solution_without_noise():
-    runs = two_runs()
-    exact, exact_unseen = without_noise(runs, "eop", "kernel", **ASKED)
-    for run, (true, test) in enumerate(runs):
-        solution = FairnessProgram(true, "eop", "kernel").solve(0.02, 0.05)
-        held_out = evaluate(FairPredictor.from_solution(solution), test)
-        assert exact.accuracy[0, run] == pytest.approx(solution.accuracy)
-        assert exact_unseen.overall[0, run] == pytest.approx(held_out.gaps.overall)
-    assert not exact.fails(np.full(3, 0.05)).any()
 
 
 def test_budgets_studied_apart_and_joined_are_the_same_study():
@@ -108,13 +96,6 @@ def test_progress_is_told_and_nothing_to_do_is_refused():
     noisy = what_if(runs[0][0], Mechanism(epsilon=1), seed=0)
     with pytest.raises(InputError, match="noisy already"):
         noise_study([(noisy, None)], [Mechanism(epsilon=1)], "eo", **ASKED, draws=1, seed=0)
-
-
-def test_a_band_is_the_quantiles_of_the_draws_that_have_the_figure():
-    figure = np.array([[0.1, 0.3, 0.2, np.nan], [np.nan] * 4])
-    found = band(figure)
-    assert (found.low[0], found.middle[0], found.high[0]) == pytest.approx((0.11, 0.2, 0.29))
-    assert np.isnan([found.low[1], found.middle[1], found.high[1]]).all()
 
 
 def test_a_client_without_a_gap_is_left_out_of_the_mean_and_never_fails():

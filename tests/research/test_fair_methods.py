@@ -210,20 +210,6 @@ def test_fcfls_pareto_step_lets_no_objective_rise():
         assert (rows @ (alpha @ rows) >= -1e-9).all()
 
 
-def test_fcfl_of_one_client_is_gradient_descent():
-    method = FCFL(epsilon=1.0, rate=0.5, warm=0, decay=0.0)
-    plan = Plan(np.full((1, 2, 2), 5), 1, ((3,),))
-    state = method.begin(np.zeros(3, "f4"), plan)
-    gradients = np.array([[1.0, -2.0, 0.5], [0.1, 0.1, 0.0]])
-    sent = {"values": np.array([0.7, 0.2]), "gradients": gradients}
-
-    class Clients:
-        round = 0
-
-    moved = method.server(state, [Reply(state.theta, 20, sent)], Clients())
-    assert moved.theta == pytest.approx(-0.5 * gradients[0])
-
-
 @pytest.mark.parametrize("number", [0, 1, 2, 5])
 def test_fcfls_temperatures_fall_in_its_first_stage_only(number):
     """Flat slopes: a round of the min-max stage (0 and 1) cools, one of the Pareto stage not."""

@@ -4,16 +4,19 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import Notion, gaps
 from fairfl_core.lp.guarantee import Guarantee
+from fairfl_core.lp.hull import hull_rules, lower_chain
 from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.lp.rate_estimates import counted, measured
+from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, counted, measured, shrink
+from fairfl_core.lp.regions import default_rates, region_kind
+from fairfl_core.lp.rules import ScoreRules
 from fairfl_core.lp.utility import Utility
 from tests.helpers.peers import by_all_cuts, by_person, fairlearn, logofair
 from tests.helpers.scored import (
@@ -23,7 +26,7 @@ from tests.helpers.scored import (
     scored_network,
     scored_people,
 )
-from tests.helpers.strategies import epsilons
+from tests.helpers.strategies import count_tables, epsilons
 
 notions = st.sampled_from(["sp", "eop", "eo", "eo-full"])
 every_rates = st.sampled_from(["labels", "scores", "shrunk"])
@@ -235,3 +238,121 @@ def test_a_bound_is_told_in_what_is_maximised():
     dear = Policy(utility=Utility.missing(people.labels, people.labels[1], 3.0))
     costs = exact_program(people, "eo", policy=dear).solve(0.05, 0.05)
     assert f" a utility of {costs.bound.upper:.4g} (" in costs.remarks()[0]
+
+
+def test_a_corner_below_others_stays_where_rounding_puts_it_beside_them():
+    """Hypothesis found it: three points on an upright line, the lowest of them not the first."""
+    x = np.array([0, 0.6105919003115264, 0.610591900311527, 0.610591900311527, 2.3115, 7])
+    y = np.array([0, 2.0654205607476634, 8.9e-16, 1, 1, 7])
+    assert lower_chain(np.zeros(6, int), x, y, 1e-9).tolist() == [0, 2, 4, 5]
+
+
+def test_a_corner_where_many_points_stand_on_each_other_stays():
+    """Each of them is on the line of its neighbours; they leave by turns, and one is left."""
+    x, y = np.array([(0, 1)] * 2 + [(1, 0)] * 6 + [(1, 1)], float).T
+    chain = lower_chain(np.zeros(9, int), x, y)
+    assert list(zip(x[chain], y[chain], strict=True)) == [(0, 1), (1, 0), (1, 1)]
+
+
+@pytest.mark.parametrize("rates", ["labels", "shrunk"])
+@settings(max_examples=20)
+@given(scored_people(labels=(2, 2)))
+def test_no_cut_of_a_cell_lies_outside_of_its_corners(rates, people):
+    columns = hull_rules(measured(people, rates))
+    for cell in range(len(people.clients) * len(people.groups)):
+        points = _all_cuts(people, cell, rates)
+        corners = columns.confusion[columns.block == cell][:, :, 1]
+        for angle in np.linspace(0, 2 * np.pi, 25):
+            direction = np.array([np.cos(angle), np.sin(angle)])
+            assert (points @ direction).max() <= (corners @ direction).max() + 1e-7
+
+
+def _all_cuts(people, cell, rates):
+    """Who gets the second label above every score there is, by a look at each; and below it."""
+    own = people.cell == cell
+    group = people.group == cell % len(people.groups)
+    places = np.append(np.unique(people.scores[:, 1]), 2.0)
+    points = []
+    for place in places:
+        second = people.scores[:, 1] >= place
+        point, turned = [], []
+        for label in (0, 1):
+            mine, pool = own & (people.label == label), group & (people.label == label)
+            n, share = mine.sum(), second[pool].mean() if pool.any() else 0.0
+            counted = second[mine].sum()
+            if rates == "shrunk":
+                counted = n * (counted + PSEUDO_ROWS * share) / (n + PSEUDO_ROWS)
+            point.append(counted)
+            turned.append(n - counted)
+        points += [point, turned]
+    return np.array(points)
+
+
+@pytest.mark.parametrize("above", [True, False])
+@pytest.mark.parametrize("cut", [0.0, 0.25, 0.5, 1.0])
+def test_a_cut_answers_the_second_label_on_one_side_of_it(cut, above):
+    one = np.zeros(1, np.int64)
+    rules = ScoreRules.cuts(one, one, np.array([cut]), np.array([above]))
+    score = np.array([0.0, 1e-9, 0.2, 0.25, 0.3, 0.5, 0.75, 1.0 - 1e-9, 1.0])
+    scores = np.stack([1 - score, score], axis=1)
+    everyone = np.zeros(len(score), np.int64)
+    answers = rules.answer(everyone, scores, scores.argmax(axis=1))
+    assert answers.tolist() == [int(s > cut if above else s < cut) for s in score]
+
+
+def test_answers_turned_round_are_told_one_by_one():
+    answers = np.array([[1, 0, 2], [0, 1, 2], [2, 2, 2], [1, 2, 0]])
+    nowhere = np.zeros(4, np.int64)
+    rules = ScoreRules.of_answers(nowhere, nowhere, answers)
+    assert [rules.sentence(rule, ("well", "cold", "flu")) for rule in range(4)] == [
+        "well to cold, cold to well",
+        "model's answer",
+        "always flu",
+        "well to cold, cold to flu, flu to well",
+    ]
+
+
+def test_rules_of_scores_are_not_made_of_counts():
+    with pytest.raises(InputError, match="choose one of simplex, kernel, or give the scores"):
+        region_kind("exact").answer_rules(("no", "yes"))
+    notion = Notion.of("eo-full", ("no", "yes", "maybe"), "yes")
+    assert region_kind("simplex").refusal(notion) and not region_kind("kernel").refusal(notion)
+
+
+@given(count_tables())
+def test_shrinking_keeps_people_and_moves_shares_to_the_pool(counts):
+    found = shrink(counts)
+    np.testing.assert_allclose(found.n_label, counts.n_label, atol=1e-9)
+    np.testing.assert_allclose(shrink(counts, rows=1e-9).table, counts.table, atol=1e-6)
+    far = shrink(counts, rows=1e12).table
+    pooled = counts.table.sum(axis=0)
+    for c, a, y in np.argwhere(counts.n_label > 0):
+        share = pooled[a, y] / pooled[a, y].sum()
+        np.testing.assert_allclose(far[c, a, y] / counts.n_label[c, a, y], share, atol=1e-6)
+
+
+@given(scored_people())
+def test_counts_from_scores_hold_everybody_by_what_the_model_said(people):
+    ready = people.recalibrated(Calibration.fit(people))
+    found = counted(ready, "scores")
+    np.testing.assert_allclose(found.table.sum(axis=2), people.counts.table.sum(axis=2))
+    assert found.noisy and not counted(people, "labels").noisy
+
+
+@pytest.mark.parametrize("region", ["simplex", "kernel", "exact"])
+@pytest.mark.parametrize("rates", ["labels", "scores", "shrunk", None])
+def test_every_region_takes_every_choice_of_rates(region, rates):
+    people = scored_network(2, 2, 2)
+    program = FairnessProgram(people, "eop", region, rates=rates)
+    found = program.solve(0.01, 0.01)
+    assert found.gaps.overall <= 0.01 + 1e-7 and found.status == "optimal"
+    if region != "exact" and (rates or default_rates(region)) == "labels":
+        assert (
+            found.accuracy
+            == FairnessProgram(people.counts, "eop", region).solve(0.01, 0.01).accuracy
+        )
+
+
+def test_scores_that_nobody_recalibrated_are_not_trusted():
+    with pytest.raises(InputError, match="recalibrate first"):
+        counted(scored_network(2, 2, 2), "scores")

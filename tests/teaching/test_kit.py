@@ -1,4 +1,4 @@
-"""The teaching kit: its numbers are the app's and the paper's arithmetic, and its notebook runs."""
+"""The teaching kit and the demo's log: the app's and the paper's arithmetic, the protocol's words."""
 
 import json
 import re
@@ -13,6 +13,7 @@ from fairfl_core.evaluation.all_rates import all_rates_of, impact_ratios_of
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.kinds import predictor_of
+from fairfl_core.teaching.hospitals import demo_log
 
 KIT = Path(__file__).resolve().parents[2] / "docs" / "teaching"
 RATES = ("selection rate", "true-positive rate", "false-positive rate", "precision")
@@ -106,3 +107,23 @@ def test_every_file_named_is_there():
     for page in KIT.glob("*.md"):
         for name in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
             assert (KIT / name).exists(), (page.name, name)
+
+
+def test_the_lesson_shows_a_whole_run_in_the_words_of_the_protocol():
+    pytest.importorskip("flwr")
+    from fairfl_core.federation.wire import KINDS
+
+    log = demo_log()
+    kinds = [one["kind"] for one in log.messages]
+    assert kinds[0] == "moments" and kinds[-1] == "predictor"
+    assert kinds.count("train") == kinds.count("evaluate") == 2 * log.rounds
+    for place, one in enumerate(log.messages):
+        asked = place % 2 == 0
+        assert one["way"] == ("received" if asked else "sent")
+        assert one["purpose"] == (KINDS[one["kind"]].asks if asked else KINDS[one["kind"]].replies)
+
+
+def test_what_was_sent_is_far_smaller_than_the_people():
+    log = demo_log()
+    assert 0 < log.sent < log.rows  # less than a byte a person
+    assert all(log.rows not in sum(one["arrays"].values(), []) for one in log.messages)

@@ -5,8 +5,7 @@ from typing import Any
 
 from fairfl_core.lp.guarantee import Guarantee
 
-# Parts of the page, as they are named where one fails.
-SIDE_BY_SIDE, LOADING = "The comparison", "The review file"
+SIDE_BY_SIDE = "The comparison"  # as it is named where it fails
 
 STARTED = "Two settings to begin with: **keep** your own on Explore."
 KEEP_THESE = "Keep these two"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from html import escape
-from typing import TypeVar
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -16,8 +16,6 @@ from pages.shared.catalogue import experiment_of, noun_of
 from pages.shared.codecs import one_of
 from pages.shared.frame import frame
 from pages.shared.widgets import bring_into_sight, chart, error_boundary, map_table, open_below
-
-T = TypeVar("T")
 
 
 def page() -> None:
@@ -47,17 +45,12 @@ def _notion_choice() -> None:
 
 
 def _select(
-    setting: state.Setting[T], label: str, words: Callable[[T], str], *, bare: bool = False
+    setting: state.Setting[str], label: str, words: Callable[[str], str], **more: Any
 ) -> None:
-    """A select box over what a setting may be; if `bare`, its label is only heard."""
+    """A select box over what a setting may be."""
     assert setting.codec is not None
-    st.selectbox(
-        label,
-        setting.codec.options,
-        format_func=words,
-        label_visibility="collapsed" if bare else "visible",
-        **state.bound(setting),
-    )
+    options = setting.codec.options
+    st.selectbox(label, options, format_func=words, **more, **state.bound(setting))
 
 
 def _found() -> tuple[Compared, str]:
@@ -96,18 +89,15 @@ def _live() -> None:
 def _choices() -> None:
     """Whose people, which gap, and where on it methods are compared."""
     cells = st.columns([4, 3, 4], gap="medium", vertical_alignment="bottom")
+    unseen = {"label_visibility": "collapsed"}
     with cells[0]:
         _select(
-            _of(),
-            text.EXPERIMENT,
-            lambda name: experiment_of(name).manifest["title"],
-            bare=True,
+            _of(), text.EXPERIMENT, lambda name: experiment_of(name).manifest["title"], **unseen
         )
     with cells[1]:
         names = text.gap_names(noun_of(state.get(_of())))
-        _select(_GAP, text.GAP, lambda gap: names[gap], bare=True)
-    with cells[2]:
-        st.select_slider(text.AT, LEVELS, help=text.AT_TIP, **state.bound(_AT))
+        _select(_GAP, text.GAP, names.__getitem__, **unseen)
+    cells[2].select_slider(text.AT, LEVELS, help=text.AT_TIP, **state.bound(_AT))
 
 
 def _lines(found: Compared, gap_name: str) -> None:

@@ -30,32 +30,24 @@ class Series:
     unseen: Floats | None = None
 
 
-@dataclass(frozen=True)
-class Scale:
-    """The vertical axis: its title, what turns figures into its unit, and digits under it."""
-
-    title: str
-    times: float = 1.0
-    digits: int = 3
-
-
 def against_budget(
     spent: Floats,
     series: Sequence[Series],
-    scale: Scale,
+    title: str,
     *,
+    times: float = 1.0,
     here: float,
     asked: float | None = None,
     without: float | None = None,
 ) -> go.Figure:
     """Bands over the budget, less of it (more noise) to the right; the axis is logarithmic.
 
-    `asked` is a dashed line, `without` (no noise) a thin grey one.
+    `asked` is a dashed line, `without` (no noise) a thin grey one; figures are drawn `times` as large.
     """
     figure = go.Figure()
     x = -np.log10(spent)
     for place, one in enumerate(series):
-        _add_band(figure, x, spent, one, scale, show_unseen=place == 0)
+        _add_band(figure, x, spent, one, times, show_unseen=place == 0)
     for level, name, dash in (
         (asked, text.ASKED, "dash"),
         (without, text.WITHOUT_NOISE, "solid"),
@@ -63,7 +55,7 @@ def against_budget(
         if level is not None:
             figure.add_scatter(
                 x=[x.min(), x.max()],
-                y=[scale.times * level] * 2,
+                y=[times * level] * 2,
                 mode="lines",
                 name=name,
                 line={"color": GREY, "dash": dash, "width": 1.5},
@@ -84,15 +76,16 @@ def against_budget(
             "showgrid": False,
             "tickangle": 0,
         },
-        yaxis={"title": scale.title, "rangemode": "tozero" if scale.times == 1 else "normal"},
+        yaxis={"title": title, "rangemode": "tozero" if times == 1 else "normal"},
     )
 
 
 def _add_band(
-    figure: go.Figure, x: Floats, spent: Floats, one: Series, scale: Scale, *, show_unseen: bool
+    figure: go.Figure, x: Floats, spent: Floats, one: Series, times: float, *, show_unseen: bool
 ) -> None:
+    digits = 3 if times == 1 else 1
     low, middle, high = (
-        scale.times * part for part in (one.reached.low, one.reached.middle, one.reached.high)
+        times * part for part in (one.reached.low, one.reached.middle, one.reached.high)
     )
     figure.add_scatter(
         x=np.concatenate([x, x[::-1]]),
@@ -111,17 +104,17 @@ def _add_band(
         name=one.name,
         line={"color": one.colour, "width": 2.5},
         customdata=np.stack([spent, low, high], axis=1),
-        hovertemplate=text.HOVER_BAND.format(one.name, scale.digits),
+        hovertemplate=text.HOVER_BAND.format(one.name, digits),
     )
     if one.unseen is not None:
         figure.add_scatter(
             x=x,
-            y=scale.times * one.unseen,
+            y=times * one.unseen,
             mode="markers",
             name=text.NEW_PEOPLE,
             showlegend=show_unseen,
             marker={"color": one.colour, "size": 7},
-            hovertemplate=text.HOVER_UNSEEN.format(scale.digits),
+            hovertemplate=text.HOVER_UNSEEN.format(digits),
         )
 
 

@@ -8,7 +8,7 @@ from fairfl_core.errors import InputError
 from fairfl_core.privacy.mechanisms import MECHANISMS, NEIGHBOURS, Mechanism
 from fairfl_core.privacy.noise_study import spending
 from pages.privacy import text
-from pages.privacy.charts import COLOURS, Scale, Series, against_budget, failing_clients
+from pages.privacy.charts import COLOURS, Series, against_budget, failing_clients
 from pages.privacy.results import (
     BUDGETS,
     NoiseResult,
@@ -134,13 +134,13 @@ def _curve(result: NoiseResult, noun: str) -> None:
         titled = zip(text.series_columns(figure), parts, strict=True)
         columns |= {title: values for title, values in titled if values is not None}
         series.append(Series(text.SERIES[figure], COLOURS[figure], reached, unseen))
-    scale = Scale(text.AXIS[curve], 100.0, 1) if curve == "accuracy" else Scale(text.AXIS[curve])
     asked = {"local": float(study.eps_local.max()), "overall": study.eps_global}.get(curve, 1.0)
     chart(
         against_budget(
             study.spent,
             series,
-            scale,
+            text.AXIS[curve],
+            times=100.0 if curve == "accuracy" else 1.0,
             here=result.budget,
             asked=asked if asked < 1 else None,
             without=result.without_noise(curve) if curve == "accuracy" else None,

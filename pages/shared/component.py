@@ -74,14 +74,10 @@ def limit_map(
         For a hall: no text below 16 px.
     """
     words = {"noun": noun, "spoken": spoken, "title": title, "note": note, "large": large}
+    words |= {"alone": [list(one) for one in alone], "still": on_go is None}
     _map(
         key=key,
-        data={
-            **data,
-            **words,
-            "alone": [list(one) for one in alone],
-            "still": on_go is None,
-        },
+        data={**data, **words},
         height=height,  # type: ignore[arg-type]
         on_go_change=on_go or (lambda: None),
     )
@@ -109,18 +105,13 @@ def client_chart(
     data
         What `charts.gaps` returns for "gaps" and "map", `found` for "found", `prices` for "price".
     view
-        "gaps": ring before, dot after with its interval, and the band that is allowed.
-        "map": the states of the USA as tiles, by the gap after.
-        "found": how many of a label are recognised in each group.
-        "price": points of accuracy gained or lost.
-    spoken
-        The picture in a sentence, for those who do not see it.
+        Which of the four pictures it is.
     on_client
         Called without arguments, before the page runs again; without it no client opens.
     note
         What else must stand beside the legend: "the worst 12 of 200".
-    large
-        For a hall: no text below 16 px.
+    spoken, large
+        As of the map.
     """
     words = {"view": view, "spoken": spoken, "note": note, "large": large}
     _clients(

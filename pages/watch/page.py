@@ -11,6 +11,7 @@ from fairfl_core._io.files import parse_json
 from fairfl_core._io.names import plain
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
+from fairfl_core.evaluation.verdict import SHAPES
 from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.monitoring.months import Month, example_year, month_from_json, ordered
 from fairfl_core.monitoring.watch import Watch
@@ -82,14 +83,14 @@ def _parsed(file: Any) -> Any:
 
 def _show(watch: Watch) -> None:
     """The verdict, the picture, what drifted, and what to do next."""
-    st.markdown(f"{text.verdict(watch)}: {plain(text.headline(watch), LONGEST)}")
+    st.markdown(f"{SHAPES[watch.word]} **{watch.word}**: {plain(text.headline(watch), LONGEST)}")
     st.html(charts.key())
     scopes = charts.shown(watch)
     for place, one in enumerate(scopes):
         if place % IN_A_ROW == 0:
             columns = st.columns(min(len(scopes), IN_A_ROW), gap="small")
         with columns[place % IN_A_ROW]:
-            st.markdown(plain(text.title(one), 24))
+            st.markdown(plain(f"{SHAPES[one.word]} {text.where(one)}", 24))
             chart(
                 charts.over_time(watch, one),
                 key=f"watch-{place}",

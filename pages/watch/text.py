@@ -1,7 +1,6 @@
 """What the page Watch says."""
 
 from fairfl_core._io.numbers import plural
-from fairfl_core.evaluation.verdict import SHAPES
 from fairfl_core.monitoring.watch import ScopeWatch, Watch
 
 TITLE = "#### Are limits still kept?"
@@ -26,16 +25,6 @@ TOO_MANY = "There are {many} files; at most 520 are watched at once (ten years o
 def where(one: ScopeWatch) -> str:
     """A client, or all of them."""
     return "overall" if one.client is None else one.client
-
-
-def verdict(watch: Watch) -> str:
-    """The shape and the word."""
-    return f"{SHAPES[watch.word]} **{watch.word}**"
-
-
-def title(one: ScopeWatch) -> str:
-    """What stands above a client's picture."""
-    return f"{SHAPES[one.word]} {where(one)}"
 
 
 def headline(watch: Watch) -> str:

@@ -1,14 +1,16 @@
 """What a predictor does on given people: exact expectations, and how sure they are."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.frames import long_table, notebook_html, records, to_frame
-from fairfl_core._io.numbers import count, gap, percent
+from fairfl_core._io.numbers import count, gap, gaps, percent
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import FoldedData, ScoredData
@@ -30,18 +32,15 @@ from fairfl_core.fairness.notions import (
     number_or_none,
     spread,
 )
-from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.predictors.kinds import FairPredictor
-from fairfl_core.predictors.predictor import People, Predictor
+from fairfl_core.predictors.predictor import Asked, People, Predictor
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fairfl_core.evaluation.harm import Alarm, Harm
     from fairfl_core.evaluation.verdict import Verdict
-    from fairfl_core.lp.policy_file import PolicyFile
 
 FORMAT = "fairfl-evaluation/1"
 Floats = NDArray[np.float64]
@@ -88,58 +87,6 @@ class Scoped:
     def gap(self) -> Floats:
         """The largest gap between two groups over rates; NaN where there is none."""
         return spread(self.answered, self.people)
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """What a predictor was asked for, in the order of the clients it is judged on.
-
-    Attributes
-    ----------
-    eps_global : float
-    eps_local : ndarray, shape (clients,)
-    guarantee : Guarantee or None
-    policy : Policy
-    """
-
-    eps_global: float
-    eps_local: Floats
-    guarantee: Guarantee | None = None
-    policy: Policy = Policy()
-
-    @classmethod
-    def of(cls, predictor: Predictor, clients: tuple[str, ...]) -> "Asked":
-        """What a predictor says of itself."""
-        local = dict(zip(predictor.clients, predictor.eps_local, strict=True))
-        asked = np.array([local[name] for name in clients], float)
-        return cls(predictor.eps_global, asked, predictor.guarantee, predictor.policy)
-
-    @classmethod
-    def by_policy(
-        cls, policy: PolicyFile, predictor: Predictor, clients: tuple[str, ...]
-    ) -> "Asked":
-        """What a policy asks of a predictor, whatever that was solved for.
-
-        The confidence that the predictor was solved with counts where it is about the same notion,
-        as strict limits and floors, and as large a confidence; else people alone must tell.
-        """
-        limits = policy.limits(clients)
-        asked = np.array([limits["eps_local"][name] for name in clients], float)
-        own, solved = cls.of(predictor, clients), predictor.guarantee
-        is_as_strict = own.eps_global <= policy.eps_global and bool((own.eps_local <= asked).all())
-        wanted = policy.guarantee
-        is_as_sure = solved is not None and (
-            wanted is None
-            or (solved.confidence >= wanted.confidence and solved.scope in ("all", wanted.scope))
-        )
-        is_as_strict &= all(own.policy.keeps(floor) for floor in policy.policy.floors)
-        holds = predictor.notion == policy.notion and is_as_strict and is_as_sure
-        return cls(policy.eps_global, asked, solved if holds else None, policy.policy)
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether no limit of any kind was asked for."""
-        return self.eps_global >= 1 and bool((self.eps_local >= 1).all()) and self.policy.is_plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,16 +317,14 @@ class Evaluation:
     def debiased(self, clients: NDArray[np.int64] | None = None) -> Debiased:
         """The debiased local gap of these clients (positions; default all)."""
         chosen = np.arange(len(self.counts.clients)) if clients is None else clients
-        rate, people = np.nan_to_num(self.rates[chosen]), self.people[chosen]
+        rate, noise = self.scoped.rate[1:][chosen], self._sample_variance[chosen]
+        enough = self.people[chosen] >= 2  # one person gives no variance, and says nothing
         squares, counted = np.zeros(len(chosen)), np.zeros(len(chosen))
-        for a in range(people.shape[1]):
-            for b in range(a + 1, people.shape[1]):
-                # One person gives no variance: such a pair says nothing.
-                usable = (people[:, a] >= 2) & (people[:, b] >= 2)
-                noise = self._sample_variance[chosen][:, a] + self._sample_variance[chosen][:, b]
-                square = (rate[:, a] - rate[:, b]) ** 2 - noise
-                squares += np.where(usable, square, 0.0).sum(axis=1)
-                counted += usable.sum(axis=1)
+        for a, b in combinations(range(rate.shape[1]), 2):
+            usable = enough[:, a] & enough[:, b]
+            square = (rate[:, a] - rate[:, b]) ** 2 - noise[:, a] - noise[:, b]
+            squares += np.where(usable, square, 0.0).sum(axis=1)
+            counted += usable.sum(axis=1)
         used = counted > 0
         if not used.any():
             return Debiased(float("nan"), 0, len(chosen))
@@ -477,32 +422,28 @@ class Evaluation:
         )
 
     def _repr_html_(self) -> str:
-        low, high = self.global_interval
-        columns = self.client_columns()
         verdict = [] if self.verdict is None else [f"{self.verdict.word}. {self.verdict.why}"]
         return notebook_html(
             f"Evaluation on {count(self.counts.n)} people: {self.notion.name}",
             [
                 *verdict,
                 f"{percent(self.accuracy)} right, {percent(self.before.accuracy)} by the model. "
-                f"Overall gap {gap(self.gaps.overall)} (95 %: {gap(low)} to {gap(high)}), "
+                f"Overall gap {gap(self.gaps.overall)} (95 %: {gaps(*self.global_interval)}), "
                 f"{gap(self.before.gaps.overall)} before.",
             ],
             ["client", "people", "accuracy before", "accuracy", "gap before", "gap", "95 %"],
-            (
-                [
-                    name,
-                    count(columns["n"][c]),
-                    percent(columns["accuracy_before"][c]),
-                    percent(columns["accuracy"][c]),
-                    gap(columns["gap_before"][c]),
-                    gap(columns["gap"][c]),
-                    f"{gap(columns['gap_low'][c])} to {gap(columns['gap_high'][c])}",
-                ]
-                for c, name in enumerate(self.counts.clients)
-            ),
+            self.client_rows(),
             len(self.counts.clients),
         )
+
+    def client_rows(self) -> Iterator[tuple[str, ...]]:
+        """The client table as text: people, accuracy before and after, gap before, after, limits."""
+        figures = zip(*self.client_columns().values(), strict=True)
+        for name, (n, *shares, before, after, low, high) in zip(
+            self.counts.clients, figures, strict=True
+        ):
+            accuracy = map(percent, shares)
+            yield name, count(n), *accuracy, gap(before), gap(after), gaps(low, high)
 
     def client_table(self) -> "pd.DataFrame":
         """One row a client: size, accuracy, gap before and after with its limits and floors."""

@@ -18,7 +18,7 @@ from fairfl_core._io.names import in_order, listed
 from fairfl_core.data.answers import Answers
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
-from fairfl_core.evaluation.evaluation import Asked, Evaluation, evaluate
+from fairfl_core.evaluation.evaluation import Evaluation, evaluate
 from fairfl_core.evaluation.harm import Alarm
 from fairfl_core.evaluation.verdict import Verdict
 from fairfl_core.fairness.notions import Notion
@@ -33,7 +33,7 @@ from fairfl_core.lp.policy import Policy
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.lp.solution import Solution
 from fairfl_core.predictors.kinds import predictor_of
-from fairfl_core.predictors.predictor import Predictor
+from fairfl_core.predictors.predictor import Asked, Predictor
 from fairfl_core.privacy.mechanisms import Mechanism
 
 __all__ = ["FORMAT", "FairRounds", "fair_rounds", "own_parts", "run_fair_rounds"]

@@ -202,10 +202,7 @@ def card_of_evaluation(
             Section("Requested and reached", tables=((FIGURES_HEADER, _figures_rows(judged)),))
         ],
         groups=_groups(judged.group_table()),
-        clients=(
-            CLIENT_HEADER,
-            [_client_cells(row) for row in judged.client_table().itertuples()],
-        ),
+        clients=(CLIENT_HEADER, list(judged.client_rows())),
         data=(dataset,),
         how=Section(HOW, (HOW_IN_PYTHON,), code=CODE),
         settings=settings,
@@ -261,16 +258,6 @@ def _figures_rows(judged: Evaluation) -> list[tuple[str, ...]]:
             *(format.gap(one.gaps.local_mean) for one in (before, judged)),
         ),
     ]
-
-
-def _client_cells(row: Any) -> tuple[str, ...]:
-    return (
-        row.client,
-        format.count(row.n),
-        *(format.percent(share) for share in (row.accuracy_before, row.accuracy)),
-        *(format.gap(gap) for gap in (row.gap_before, row.gap)),
-        format.gaps(row.gap_low, row.gap_high),
-    )
 
 
 # -------------------------------------------------------------------- of a result

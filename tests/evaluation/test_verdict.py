@@ -12,7 +12,7 @@ from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import fitted_people, unseen_people
 from fairfl_core.evaluation.checks import LimitCheck, PeopleBehind, margin
-from fairfl_core.evaluation.evaluation import Asked, evaluate, evaluate_answers
+from fairfl_core.evaluation.evaluation import evaluate, evaluate_answers
 from fairfl_core.evaluation.study import run_study, summarise
 from fairfl_core.evaluation.verdict import verdict_of
 from fairfl_core.fairness.intervals import at_once, gap_interval
@@ -20,6 +20,7 @@ from fairfl_core.fairness.notions import Notion, Rate
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.kinds import predictor_of
+from fairfl_core.predictors.predictor import Asked
 from fairfl_core.privacy.mechanisms import Mechanism, what_if
 from tests.helpers.strategies import synthetic
 

@@ -309,7 +309,7 @@ class Evaluation:
         """
         people = self.people.sum(axis=1)
         pooled = np.nan_to_num(_share(self.answered.sum(axis=1), people))
-        second = np.nan_to_num(_share(self._squares.sum(axis=1), people))
+        second = np.nan_to_num(_share(self.notion.answered(self.squares).sum(axis=1), people))
         each = np.maximum(second - pooled**2, 0.0)[:, None, :] / np.maximum(self.people, 1e-9)
         mean = np.broadcast_to(pooled[:, None, :], self.people.shape)
         return expected_gap(mean, each, self.people > 0)
@@ -342,21 +342,16 @@ class Evaluation:
     def _sample_variance(self) -> Floats:
         """Unbiased variance of each expected rate from sampling people."""
         mean = np.nan_to_num(self.rates)
-        second = np.nan_to_num(_share(self._squares, self.people))
+        second = np.nan_to_num(_share(self.notion.answered(self.squares), self.people))
         return np.maximum(second - mean**2, 0.0) / np.maximum(self.people - 1, 1e-9)
-
-    @cached_property
-    def _squares(self) -> Floats:
-        """Sum over people of the squared probability of the answer each rate counts."""
-        return self.notion.answered(self.squares)
 
     # ---------------------------------------------------------------- before, tables, JSON
 
     @cached_property
     def before(self) -> "Evaluation":
         """The model's own answers on the same people."""
-        own = None if self.lottery is None else np.eye(len(self.counts.labels))
-        lottery = None if own is None else np.broadcast_to(own, self.counts.table.shape)
+        own = np.broadcast_to(np.eye(len(self.counts.labels)), self.counts.table.shape)
+        lottery = None if self.lottery is None else own
         return Evaluation(self.counts, self.notion, self.own, self.own, lottery=lottery)
 
     @property
@@ -388,7 +383,7 @@ class Evaluation:
 
     def plot(self) -> Any:
         """Draw each client's gap before and after with its interval: a Plotly figure."""
-        from fairfl_core.explore.figures import client_gaps
+        from fairfl_core.explore.charts import client_gaps
 
         clients = self.counts.clients
         asked = np.ones(len(clients)) if self.asked is None else self.asked.eps_local
@@ -506,8 +501,7 @@ class Evaluation:
         """The `fairfl-evaluation/1` form."""
         worst = self.gaps.worst
         low, high = self.reported_interval()
-        unknown = {} if self.unknown is None else {"missing_group": self._unknown_to_json()}
-        return unknown | {
+        return self._missing_group() | {
             "format": FORMAT,
             "notion": self.notion.name,
             "n": self.counts.n,
@@ -520,10 +514,9 @@ class Evaluation:
                 "global": number_or_none(self.gaps.overall),
                 "global_interval": [number_or_none(low), number_or_none(high)],
                 "global_one_draw": number_or_none(self.one_draw[0]),
-                "local": {
-                    name: number_or_none(gap)
-                    for name, gap in zip(self.counts.clients, self.gaps.local, strict=True)
-                },
+                "local": dict(
+                    zip(self.counts.clients, map(number_or_none, self.gaps.local), strict=True)
+                ),
                 "local_mean": number_or_none(self.gaps.local_mean),
                 "local_left_out": int(np.isnan(self.gaps.local).sum()),
                 "local_worst": None
@@ -554,15 +547,14 @@ class Evaluation:
             "not_assessable": [vars(cell) for cell in self.not_assessable],
         }
 
-    def _unknown_to_json(self) -> dict[str, Any]:
+    def _missing_group(self) -> dict[str, Any]:
         """The least and the largest gaps, whatever groups the rows without one have."""
-        assert self.unknown is not None and self.counts.missing is not None
+        if self.unknown is None or self.counts.missing is None:
+            return {}
         overall, *local = [[*map(number_or_none, ends)] for ends in np.transpose(self.unknown)]
-        return {
-            "rows": self.counts.missing.rows,
-            "gap_global": overall,
-            "gap_local": dict(zip(self.counts.clients, local, strict=True)),
-        }
+        by_client = dict(zip(self.counts.clients, local, strict=True))
+        rows = self.counts.missing.rows
+        return {"missing_group": {"rows": rows, "gap_global": overall, "gap_local": by_client}}
 
 
 def evaluate(
@@ -581,18 +573,12 @@ def evaluate(
     notion = Notion.of(name, people.labels, predictor.favourable)
     judged = evaluate_answers(predictor.answers_to(people), people, notion)
     clients = people.counts.clients
-    (predictor if policy is None else policy).policy.check(people.counts)
-    asked = (
-        Asked.of(predictor, clients)
-        if policy is None
-        else Asked.by_policy(policy, predictor, clients)
-    )
-    return replace(
-        judged,
-        attention=predictor.attention_to(people),
-        asked=asked,
-        lottery=_lottery(predictor, people.counts),
-    )
+    asked = Asked.of(predictor, clients)
+    if policy is not None:
+        asked = Asked.by_policy(policy, predictor, clients)
+    asked.policy.check(people.counts)
+    attention, lottery = predictor.attention_to(people), _lottery(predictor, people.counts)
+    return replace(judged, attention=attention, asked=asked, lottery=lottery)
 
 
 def _lottery(predictor: Predictor, counts: ClientCounts) -> Floats | None:

@@ -364,11 +364,6 @@ class Harm:
         return tuple(client for client in self.by_client if client is not None)
 
     @property
-    def beyond_chance(self) -> bool:
-        """Whether some alarm is."""
-        return any(alarm.beyond_chance for alarm in self.alarms)
-
-    @property
     def proved(self) -> tuple[Alarm, ...]:
         """What makes a setting harmful: labels lost, and groups answered alike, beyond chance."""
         return tuple(
@@ -388,7 +383,8 @@ class Harm:
     @property
     def title(self) -> str:
         """Whether someone is worse off, or may be: where all alarms may be chance."""
-        return "Someone is worse off" if self.beyond_chance else "Someone may be worse off"
+        sure = any(alarm.beyond_chance for alarm in self.alarms)
+        return "Someone is worse off" if sure else "Someone may be worse off"
 
     def sentence(self) -> str:
         """The worst of it in a sentence or two; empty where there is no alarm.

@@ -277,22 +277,13 @@ class Figures:
         return self._mean(lambda e: e.before.gaps.overall)
 
     @cached_property
-    def _overall_interval(self) -> tuple[float, float]:
+    def overall_interval(self) -> tuple[float, float]:
+        """The overall gap's interval: the verdict's where it judges it."""
         found = None if self.verdict is None else self.verdict.interval_of(None)
         if found is not None:
             return found
         low = self._mean(lambda e: e.global_interval[0])
         return low, self._mean(lambda e: e.global_interval[1])
-
-    @property
-    def overall_low(self) -> float:
-        """Lower end of the overall gap's interval: the verdict's where it judges it."""
-        return self._overall_interval[0]
-
-    @property
-    def overall_high(self) -> float:
-        """Upper end of that interval."""
-        return self._overall_interval[1]
 
     @cached_property
     def local_mean(self) -> float:
@@ -466,13 +457,13 @@ def summarise(study: Study) -> Summary:
         for figure in (lambda e: e.before.client_accuracy, lambda e: e.client_accuracy)
     )
     groups = study.client_mean(lambda e: e.changed, unseen=unseen)
-    prices = [Price(None, study.price_global, solution.eps_global == 0)]
-    prices += [
-        Price(client, price, eps == 0)
-        for client, price, eps in zip(
-            clients, study.price_local.tolist(), eps_local.tolist(), strict=True
-        )
-    ]
+    asked = zip(
+        (None, *clients),
+        (study.price_global, *study.price_local.tolist()),
+        (solution.eps_global, *eps_local.tolist()),
+        strict=True,
+    )
+    prices = [Price(name, price, eps == 0) for name, price, eps in asked if price > _BINDS]
     return Summary(
         runs=len(study.outcomes),
         reached=Figures(study, False, None if unseen else verdict),
@@ -487,13 +478,7 @@ def summarise(study: Study) -> Summary:
             Payer(client, was, now - was)
             for client, was, now in zip(clients, before.tolist(), after.tolist(), strict=True)
         ),
-        prices=(
-            *(price for price in prices[:1] if price.points > _BINDS),
-            *sorted(
-                (price for price in prices[1:] if price.points > _BINDS),
-                key=lambda price: -price.points,
-            ),
-        ),
+        prices=tuple(sorted(prices, key=lambda one: (one.client is not None, -one.points))),
         verdict=verdict,
         harm=harm,
         policy=solution.policy,

@@ -125,7 +125,7 @@ def numbers(summary: Summary, noun: str) -> list[Number]:
         "Gap overall",
         *_before_after(judged.overall_before, judged.overall, format.round_gap, ""),
         tone="",
-        tip=f"{format.round_gaps(judged.overall_low, judged.overall_high)}, {on}",
+        tip=f"{format.round_gaps(*judged.overall_interval)}, {on}",
     )
     by_group = [f"{group} {format.round_percent(of)}" for group, of in summary.changed_by_group]
     changed = Number(

@@ -60,7 +60,7 @@ class Frontier:
 
     def plot(self, here: tuple[float, float] | None = None) -> Any:
         """Draw the map, with a cross at `here`: eps_global and eps_local; a Plotly figure."""
-        from fairfl_core.explore.figures import heat_map
+        from fairfl_core.explore.charts import heat_map
 
         return heat_map(self, here)
 

@@ -205,7 +205,7 @@ class Solution:
 
     def plot(self) -> Any:
         """Draw each client's gap before and after, and what was asked: a Plotly figure."""
-        from fairfl_core.explore.figures import client_gaps
+        from fairfl_core.explore.charts import client_gaps
 
         return client_gaps(self._client_columns(), None, self.counts.groups)
 

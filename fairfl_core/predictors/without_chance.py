@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from fairfl_core.data.counts import ClientCounts
@@ -12,6 +11,7 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InfeasibleError, InputError, SolveError
 from fairfl_core.fairness.notions import Notion, gaps, number_or_none
 from fairfl_core.lp.constraints import constraints_for
+from fairfl_core.lp.linear_program import LinearProgram
 from fairfl_core.lp.regions import region_kind
 from fairfl_core.lp.rules import RuleTable, ScoreRules
 from fairfl_core.predictors.kinds import FairPredictor, ScorePredictor
@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _MOST_CUTS = 64  # of a cell's scores; all of them where there are no more
 _SECONDS = 60.0
+_SLACK = 1e-9
 _GAP = 1e-4  # of the objective, within which an optimum counts as found
 
 
@@ -211,27 +212,16 @@ def _choose(lottery: Predictor, counts: ClientCounts, table: RuleTable) -> tuple
     rows = constraints_for(counts, notion, None, lottery.policy, cuts=False)
     local = dict(zip(lottery.clients, lottery.eps_local, strict=True))
     eps_local = np.array([local[name] for name in counts.clients])
-    lower, upper = rows.bounds(lottery.eps_global, eps_local)
-    cells, levels = int(table.block.max()) + 1, rows.auxiliary.shape[1]
-    one = sparse.csr_array((np.ones(len(table)), (table.block, np.arange(len(table)))))
     gain = lottery.policy.utility.of(counts)
     worth = np.einsum("pyk,yk->p", table.confusion, gain) / counts.n
-    matrix = sparse.vstack(
-        [
-            sparse.hstack([rows.matrix(table), rows.auxiliary]),
-            sparse.hstack([one, sparse.csr_array((cells, levels))]),
-        ]
-    )
-    slack = 1e-9
+    program = LinearProgram.of(rows, table, worth, np.zeros(len(table)))
+    lower, upper = program.limits(lottery.eps_global, eps_local)
+    free, one = np.full(program.auxiliary, np.inf), np.ones(len(table))
     found = milp(
-        np.append(-worth, np.zeros(levels)),
-        integrality=np.append(np.ones(len(table)), np.zeros(levels)),
-        bounds=Bounds(0, np.append(np.ones(len(table)), np.full(levels, np.inf))),
-        constraints=LinearConstraint(
-            matrix.tocsc(),
-            np.append(lower - slack, np.ones(cells)),
-            np.append(upper + slack, np.ones(cells)),
-        ),
+        np.append(np.zeros(program.auxiliary), -worth),
+        integrality=np.append(np.zeros(program.auxiliary), one),
+        bounds=Bounds(0, np.append(free, one)),
+        constraints=LinearConstraint(program.whole, lower - _SLACK, upper + _SLACK),
         options={"time_limit": _SECONDS, "mip_rel_gap": _GAP},
     )
     if found.status == 2:
@@ -243,5 +233,5 @@ def _choose(lottery: Predictor, counts: ClientCounts, table: RuleTable) -> tuple
         raise SolveError(
             f"no rule without chance was found in {_SECONDS:g} s; leave out --deterministic."
         )
-    chosen = np.flatnonzero(found.x[: len(table)] > 0.5)
+    chosen = np.flatnonzero(found.x[program.auxiliary :] > 0.5)
     return chosen[np.argsort(table.block[chosen])], -float(found.mip_dual_bound)

@@ -248,7 +248,7 @@ def _column(result: Result, title: str, noun: str, *, chosen: bool) -> Column:
         "worst": _worst_cell(result),
         "overall": Cell(
             text.gap(judged.overall),
-            text.interval(judged.overall_low, judged.overall_high, option.eps_global),
+            text.interval(*judged.overall_interval, option.eps_global),
         ),
         "found": _found_cell(result, after=True),
         "accuracy": Cell(

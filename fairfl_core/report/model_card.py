@@ -355,7 +355,7 @@ def _requested_rows(summary: Summary) -> list[tuple[str, ...]]:
 
 
 def _overall(figures: Figures) -> str:
-    limits = format.gaps(figures.overall_low, figures.overall_high)
+    limits = format.gaps(*figures.overall_interval)
     return f"{format.gap(figures.overall)} (95 %: {limits})"
 
 

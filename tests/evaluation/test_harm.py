@@ -177,7 +177,11 @@ def test_few_people_are_shown_as_few_and_many_as_beyond_chance():
         lottery[0, 0, 1] = [0.75, 0.25]
         harm = harm_of([under(counts, lottery)])
         (alarm,) = harm.by_client["clinic"].alarms
-        assert (alarm.n, alarm.beyond_chance, harm.beyond_chance) == (people, sure, sure)
+        assert (alarm.n, alarm.beyond_chance, harm.title.split()[1] == "is") == (
+            people,
+            sure,
+            sure,
+        )
         word = "beyond chance" if sure else "that it fell by more than 5 points may be chance"
         assert f"n = {people}, 95 % between" in alarm.sentence() and word in alarm.sentence()
         # Three of four lose: a coin does as much in one of four times.
@@ -280,7 +284,7 @@ def disaster(name="ham10000"):
 def test_under_35_nobodys_cancer_is_recognised_and_that_is_told():
     study = disaster()
     harm = harm_of(study.evaluations(unseen=True))
-    assert "under 35" in harm.clients and harm.beyond_chance
+    assert "under 35" in harm.clients and harm.title == "Someone is worse off"
     own = harm.by_client["under 35"]
     blind = {one.group: one for one in own.alarms if isinstance(one, BlindLottery)}
     assert set(blind) == {"women", "men"}

@@ -450,7 +450,7 @@ def test_one_gap_has_one_interval_in_verdict_headline_and_file():
         assert output["worst_of"] == 8 and output["interval"] == interval
         for check in summary.verdict.limits if summary.verdict else ():
             if check.client is None:
-                shown = summary.judged.overall_low, summary.judged.overall_high
+                shown = summary.judged.overall_interval
                 written = one.to_json()["gap"]["global_interval"]
                 assert shown == (check.low, check.high) == pytest.approx(tuple(written))
             elif check.client == worst.client and local == 0.05:

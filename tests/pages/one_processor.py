@@ -14,8 +14,7 @@ FIGURES = (
     "accuracy",
     "accuracy_before",
     "overall",
-    "overall_low",
-    "overall_high",
+    "overall_interval",
     "local_mean",
 )
 

@@ -17,6 +17,7 @@ from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation.checks import CHANCE, LimitCheck
 from fairfl_core.evaluation.harm import FEW
+from fairfl_core.evaluation.study import Summary
 from fairfl_core.evaluation.verdict import MET
 from fairfl_core.fairness.notions import notion_kind
 from fairfl_core.lp.regions import region_kind
@@ -192,7 +193,10 @@ def board_of(results: Sequence[Result], *, question: str = "", link: str = "") -
         for result, title in zip(results, titles, strict=True)
     ]
     label = first.summary.harm.favourable
-    reasons = [text.reason(result.option.name, result.summary) for result in results]
+    reasons = [
+        f"{one.option.name}: {text.word(one.summary.verdict)}. {text.why(one.summary)}"
+        for one in results
+    ]
     return Board(
         title=f"What fairness costs: {first.experiment.manifest['title']}",
         question=question.strip() or text.DEFAULT_QUESTION,
@@ -207,10 +211,7 @@ def board_of(results: Sequence[Result], *, question: str = "", link: str = "") -
             _detail(result, f"{result.option.name}: {text.asked(result.option, noun)}")
             for result in results
         ),
-        sure=(
-            text.judged_on(first.summary.judged, new=first.summary.unseen is not None),
-            text.runs(first.summary),
-        ),
+        sure=_sure(first.summary),
         rests=tuple(rests_on(first, link)),
         words=text.WORDS,
         caveats=text.CAVEATS,
@@ -219,13 +220,22 @@ def board_of(results: Sequence[Result], *, question: str = "", link: str = "") -
     )
 
 
+def _sure(summary: Summary) -> tuple[str, str]:
+    """On whom all is judged, and over how many runs figures are means."""
+    people = "new people" if summary.unseen else "people it was fitted on: there are no others"
+    runs = "One run."
+    if summary.runs > 1:
+        runs = f"Means over {summary.runs} runs, each with its own split and training."
+    return f"Judged on {numbers.count(summary.judged.n)} {people}.", runs
+
+
 def _decision(results: Sequence[Result], best: Result | None, noun: str) -> str:
     if best is None:
         return text.none_of([(result.option.name, result.summary) for result in results])
     judged = best.summary.judged
     cost = numbers.before_after(judged.accuracy_before, judged.accuracy, text.percent)
     summary_text = f"{text.word(best.summary.verdict)}; accuracy {cost}"
-    return text.recommend(best.option.name, text.asked(best.option, noun), summary_text)
+    return f"We recommend {best.option.name}: {text.asked(best.option, noun)}. {summary_text}."
 
 
 def _worst(checks: Sequence[LimitCheck]) -> LimitCheck | None:
@@ -278,7 +288,7 @@ def _as_it_is(first: Result) -> Column:
         "worst": Cell(text.TOO_FEW)
         if worst is None
         else Cell(
-            text.worst(worst),
+            f"{text.gap(worst.gap)} in {worst.client}",
             text.between(worst.low, worst.high),
             Mark(worst.gap, worst.low, worst.high),
         ),
@@ -301,7 +311,7 @@ def _worst_cell(result: Result) -> Cell:
     eps = dict(result.option.own_limits).get(str(worst.client), result.option.eps_local)
     limit = eps if eps < 1 else None
     mark = Mark(worst.gap, low, high, worst.before, limit)
-    return Cell(text.worst(worst), text.interval(low, high, eps), mark)
+    return Cell(f"{text.gap(worst.gap)} in {worst.client}", text.interval(low, high, eps), mark)
 
 
 def _found_cell(result: Result, *, after: bool) -> Cell:
@@ -318,7 +328,8 @@ def _found_cell(result: Result, *, after: bool) -> Cell:
     low, found, high = (float(part[at]) for part in (shares.low, shares.share, shares.high))
     was = float(before.share[at]) if after else None
     where = f"{harm.groups[at[1]]}, {harm.scopes[at[0]]}"
-    return Cell(text.found(found, was), where, Mark(found, low, high, was))
+    shown = text.percent(found) if was is None else numbers.before_after(was, found, text.percent)
+    return Cell(shown, where, Mark(found, low, high, was))
 
 
 def _rows(columns: Sequence[Column], label: str, noun: str, *, left_out: bool) -> tuple[Row, ...]:
@@ -380,7 +391,9 @@ def _found_rows(results: Sequence[Result]) -> tuple[Found, ...]:
 
 def _detail(result: Result, title: str) -> Detail:
     summary = result.summary
-    sentences = (text.why(summary), *text.hurt(summary), text.changed(summary), *summary.remarks)
+    whose = ", ".join(f"{text.percent(share)} of {g}" for g, share in summary.changed_by_group)
+    changed = f"Answers change for {whose}."
+    sentences = (text.why(summary), *text.hurt(summary), changed, *summary.remarks)
     tables = (
         recognition_table(result, summary.harm.favourable, _RECOGNITION),
         _limits(result, _LIMITS),

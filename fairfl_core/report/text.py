@@ -10,7 +10,7 @@ from fairfl_core.data.datasets import DATASETS
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation.checks import Check, LimitCheck
 from fairfl_core.evaluation.harm import FEW, LostLabel, groups_of
-from fairfl_core.evaluation.study import Figures, Summary
+from fairfl_core.evaluation.study import Summary
 from fairfl_core.evaluation.verdict import Verdict
 from fairfl_core.fairness.notions import notion_kind
 from fairfl_core.lp.frontier import FREE
@@ -146,24 +146,20 @@ def utility_name(utility: Utility) -> str:
 
 def policy(asked_for: Policy) -> str:
     """What is asked beyond the two limits."""
-    parts = [str(floor) for floor in asked_for.floors]
-    parts += [
-        f"ratio at least {ratio:g} {where}"
-        for ratio, where in (
-            (asked_for.ratio_global, "overall"),
-            (asked_for.ratio_local, "inside each client"),
-        )
-        if ratio is not None
-    ]
-    parts += [f"limit {limit}" for limit in asked_for.limits]
-    parts += [f"precision {one}" for one in asked_for.precision]
-    parts += [
-        f"at most {share:g} answered favourably {where}"
-        for share, where in (
-            (asked_for.capacity_global, "overall"),
-            (asked_for.capacity_local, "inside each client"),
-        )
-        if share is not None
+    ratios = asked_for.ratio_global, asked_for.ratio_local
+    capacities = asked_for.capacity_global, asked_for.capacity_local
+    where = "overall", "inside each client"
+    pairs = list(zip(ratios, capacities, where, strict=True))
+    parts = [
+        *map(str, asked_for.floors),
+        *(f"ratio at least {least:g} {place}" for least, _, place in pairs if least is not None),
+        *(f"limit {limit}" for limit in asked_for.limits),
+        *(f"precision {one}" for one in asked_for.precision),
+        *(
+            f"at most {most:g} answered favourably {place}"
+            for _, most, place in pairs
+            if most is not None
+        ),
     ]
     if not asked_for.utility.is_accuracy:
         parts.append(f"{utility_name(asked_for.utility)} as large as can be")
@@ -231,11 +227,6 @@ def enough(check: LimitCheck) -> bool:
     return min(check.behind.lower_n, check.behind.higher_n) >= FEW
 
 
-def recommend(name: str, asks: str, cells: str) -> str:
-    """The decision, where there is one."""
-    return f"We recommend {name}: {asks}. {cells}."
-
-
 def none_of(refused: Sequence[tuple[str, Summary]]) -> str:
     """The decision, where no option can be recommended."""
     causes = {_is(summary) for _, summary in refused}
@@ -254,17 +245,7 @@ def _is(summary: Summary) -> str:
     return "closes no gap" if not verdict.is_harmful else "hurts people"
 
 
-def reason(name: str, summary: Summary) -> str:
-    """An option's verdict and its reason, in a sentence or two."""
-    return f"{name}: {word(summary.verdict)}. {why(summary)}"
-
-
 # -------------------------------------------------------------------- cells of the table
-
-
-def worst(check: LimitCheck | None) -> str:
-    """The worst gap inside a client."""
-    return NOTHING_TO_SAY if check is None else f"{gap(check.gap)} in {check.client}"
 
 
 def interval(low: float, high: float, eps: float) -> str:
@@ -275,13 +256,6 @@ def interval(low: float, high: float, eps: float) -> str:
 def between(low: float, high: float) -> str:
     """The ends of a gap's interval, as a cell has room for."""
     return f"{gap(low)} – {gap(high)}"
-
-
-def found(share: float, was: float | None = None) -> str:
-    """How many of a label are found in a group, and how many were."""
-    if was is None:
-        return percent(share)
-    return numbers.before_after(was, share, percent)
 
 
 def pays(result: Result) -> tuple[str, str]:
@@ -326,12 +300,6 @@ def hurt(summary: Summary) -> list[str]:
     ]
 
 
-def changed(summary: Summary) -> str:
-    """Whose answers change."""
-    by_group = ", ".join(f"{percent(share)} of {g}" for g, share in summary.changed_by_group)
-    return f"Answers change for {by_group}."
-
-
 def recognised(change: float, *, alarm: bool, beyond_chance: bool) -> str:
     """What became of a label in a group."""
     if alarm:
@@ -352,16 +320,3 @@ def conclusion(check: Check) -> str:
     if not isinstance(check, LimitCheck):
         return "○ too few"
     return f"○ too few; it takes about {numbers.about(check.needed)} of the smaller group"
-
-
-def judged_on(judged: Figures, *, new: bool) -> str:
-    """On whom all is judged."""
-    people = "new people" if new else "people it was fitted on: there are no others"
-    return f"Judged on {numbers.count(judged.n)} {people}."
-
-
-def runs(summary: Summary) -> str:
-    """Over how many runs figures are means."""
-    if summary.runs > 1:
-        return f"Means over {summary.runs} runs, each with its own split and training."
-    return "One run."

@@ -317,8 +317,10 @@ class Evaluation:
     def debiased(self, clients: NDArray[np.int64] | None = None) -> Debiased:
         """The debiased local gap of these clients (positions; default all)."""
         chosen = np.arange(len(self.counts.clients)) if clients is None else clients
-        rate, noise = self.scoped.rate[1:][chosen], self._sample_variance[chosen]
-        enough = self.people[chosen] >= 2  # one person gives no variance, and says nothing
+        rate, people = self.scoped.rate[1:][chosen], self.people[chosen]
+        second = np.nan_to_num(_share(self.notion.answered(self.squares)[chosen], people))
+        noise = np.maximum(second - rate**2, 0.0) / np.maximum(people - 1, 1e-9)  # unbiased
+        enough = people >= 2  # one person gives no variance, and says nothing
         squares, counted = np.zeros(len(chosen)), np.zeros(len(chosen))
         for a, b in combinations(range(rate.shape[1]), 2):
             usable = enough[:, a] & enough[:, b]
@@ -337,13 +339,6 @@ class Evaluation:
         """Positions of the larger half of the clients: small ones have useless variances."""
         order = np.argsort(-self.counts.n_client, kind="stable")
         return np.sort(order[: (len(order) + 1) // 2])
-
-    @cached_property
-    def _sample_variance(self) -> Floats:
-        """Unbiased variance of each expected rate from sampling people."""
-        mean = np.nan_to_num(self.rates)
-        second = np.nan_to_num(_share(self.notion.answered(self.squares), self.people))
-        return np.maximum(second - mean**2, 0.0) / np.maximum(self.people - 1, 1e-9)
 
     # ---------------------------------------------------------------- before, tables, JSON
 

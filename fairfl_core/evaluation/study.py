@@ -123,7 +123,7 @@ class Study:
         for one more hundredth. A figure that some seeds do not have is the mean of the others.
         With `chance` come the columns of what chance alone does.
         """
-        columns = self._unseen_columns if unseen else self._fitted_columns
+        columns = self._means(Evaluation.client_columns, unseen=unseen)
         if chance:
             columns = columns | self._means(Evaluation.chance_columns, unseen=unseen)
         return (
@@ -136,14 +136,6 @@ class Study:
                 "price": self.price_local,
             }
         )
-
-    @cached_property
-    def _fitted_columns(self) -> dict[str, Floats]:
-        return self._means(Evaluation.client_columns, unseen=False)
-
-    @cached_property
-    def _unseen_columns(self) -> dict[str, Floats]:
-        return self._means(Evaluation.client_columns, unseen=True)
 
     def _means(
         self, columns_of: Callable[[Evaluation], dict[str, Floats]], *, unseen: bool

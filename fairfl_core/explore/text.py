@@ -10,8 +10,6 @@ from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.harm import Harm, groups_of
 from fairfl_core.evaluation.study import Summary
 from fairfl_core.evaluation.verdict import HARMFUL, MET, NOT_MET, NOT_SURE
-from fairfl_core.lp.guarantee import Guarantee
-from fairfl_core.lp.policy import Policy
 from fairfl_core.report.text import policy as policy_text
 
 __all__ = [
@@ -173,28 +171,17 @@ def sentence(summary: Summary) -> str:
         return f"No limit asked: on {people(summary)} the widest gap is {where}."
     asked, reached = [], []
     if inside:
-        asked.append(f"{_inside(summary.eps_local)} in each")
+        low, high = summary.eps_local
+        limit = f"{low:g}" if low == high else f"{low:g} to {format.epsilon(high)}"
+        asked.append(f"{limit} in each")
         reached.append(where)
     if overall:
         asked.append(f"{summary.eps_global:g} overall")
         reached.append(f"{format.round_gap(judged.overall)}{' overall' if inside else ''}")
-    sure = "" if summary.verdict is None else _confidence(summary.verdict.guarantee)
-    return f"Asked {', '.join(asked)}{sure}; {people(summary)}: {', '.join(reached)}.{_more(summary.policy)}"
-
-
-def _inside(limits: tuple[float, float]) -> str:
-    low, high = limits
-    return f"{low:g}" if low == high else f"{low:g} to {format.epsilon(high)}"
-
-
-def _confidence(guarantee: Guarantee | None) -> str:
-    if guarantee is None:
-        return ""
-    return f", with {guarantee.confidence:.0%} confidence".replace("%", " %")
-
-
-def _more(policy: Policy) -> str:
-    return "" if policy.is_plain else f" Also asked: {policy_text(policy)}."
+    guarantee = None if summary.verdict is None else summary.verdict.guarantee
+    sure = "" if guarantee is None else f", with {100 * guarantee.confidence:.0f} % confidence"
+    more = "" if summary.policy.is_plain else f" Also asked: {policy_text(summary.policy)}."
+    return f"Asked {', '.join(asked)}{sure}; {people(summary)}: {', '.join(reached)}.{more}"
 
 
 # -------------------------------------------------------------------- pictures

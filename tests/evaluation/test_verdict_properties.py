@@ -1,7 +1,5 @@
 """What no verdict, alarm or cost may do, whatever people are answered."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,6 +17,7 @@ from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.kinds import predictor_of
 from fairfl_core.report.board import recommended
+from fairfl_core.report.review import Result
 from tests.helpers.strategies import count_tables, epsilons
 
 
@@ -203,7 +202,7 @@ def test_a_recommendation_is_never_a_cross_and_may_be_none(counts, others, limit
     )
     program = FairnessProgram(counts, "eo")
     studies = [run_study([(0, program)], [test], *limit) for limit in limits]
-    options = [SimpleNamespace(study=study, summary=summarise(study)) for study in studies]
+    options = [Result(None, study, summarise(study), None) for study in studies]
     chosen = recommended(options)
     fit = [
         one

@@ -176,7 +176,7 @@ def code_people(
     by_group = reader.groups()
     there = by_group.codes >= 0
     model = reader.model(by_label, declared)
-    check_most_labels(model.labels)
+    check_most_labels(model["labels"])
     counted = np.ones_like(there) if forgiving else there
     clients = _declared(columns.clients) or _seen(by_client, counted)
     header = " and ".join(columns.by)
@@ -185,16 +185,12 @@ def code_people(
     people = CodedPeople(
         client=_codes(by_client, clients, columns.client, "client", counted),
         group=_codes(by_group, groups, header, "group"),
-        label=model.truth,
-        prediction=model.predicted,
-        scores=model.scores,
         clients=clients,
         groups=groups if forgiving else check_two(groups, header, "group"),
-        labels=model.labels,
         dealt=reader.dealt(by_client),
         grouping=Grouping.of_names(columns.by, groups) if crossed else None,
-        score_columns=model.columns,
         weight=None if columns.weight is None else _weights(rows, columns.weight),
+        **model,
     )
     lacking = reader.lacking(there)
     if not lacking:
@@ -203,17 +199,6 @@ def code_people(
     if forgiving:
         return replace(people, missing=MissingGroup(rule, lacking))
     return _without_missing(people, there, rule, lacking)
-
-
-@dataclass(frozen=True, eq=False)
-class _Model:
-    """People's labels and a model's answers as codes into `labels`, and the scores they are of."""
-
-    labels: tuple[str, ...]
-    truth: Ints
-    predicted: Ints
-    scores: Floats
-    columns: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,30 +255,49 @@ class _Reader:
 
     # ---------------------------------------------------------------- what the model says
 
-    def model(self, by_label: Coded, declared: tuple[str, ...]) -> _Model:
-        """The labels, and what the model answers: by its own word, by scores or a probability."""
-        label, probability = self.columns.label, self.columns.probability
-        prediction = self.columns.prediction
+    def model(self, by_label: Coded, declared: tuple[str, ...]) -> dict[str, Any]:
+        """People's labels, and what the model answers: by its word, by scores or a probability.
+
+        As fields of `CodedPeople`.
+        """
+        label, prediction = self.columns.label, self.columns.prediction
         if prediction is not None:
             answer = self.code(prediction, "label", by_label.names)
-            names = declared or all_labels(by_label.names, answer.names, label, prediction)
-            truth = _codes(by_label, names, label, "label")
-            predicted = _codes(answer, names, prediction, "label")
-            return _Model(names, truth, predicted, np.empty((len(predicted), 0)))
-        names = declared or check_two(in_order(by_label.names), label, "label")
-        if probability is not None:
-            truth = _codes(by_label, names, label, "label")
-            return self._of_probability(probability, names, truth)
-        unknown = [name for name in by_label.names if name not in names]
+            labels = declared or all_labels(by_label.names, answer.names, label, prediction)
+            predicted = _codes(answer, labels, prediction, "label")
+            scores, columns = np.empty((len(predicted), 0)), None
+        else:
+            labels = declared or check_two(in_order(by_label.names), label, "label")
+            if self.columns.scores:
+                self._check_labels(labels, by_label.names)
+        truth = _codes(by_label, labels, label, "label")
+        if self.columns.probability is not None:
+            scores, predicted = self._of_probability(self.columns.probability, labels, truth)
+            columns = None
+        elif prediction is None:
+            scores, predicted, columns = self._of_scores(labels, truth)
+        return {
+            "label": truth,
+            "prediction": predicted,
+            "scores": scores,
+            "labels": labels,
+            "score_columns": columns,
+        }
+
+    def _check_labels(self, labels: tuple[str, ...], seen: tuple[str, ...]) -> None:
+        """There is one score column for each label."""
+        unknown = [name for name in seen if name not in labels]
         if unknown and self.forgiving:
             raise InputError(
                 f'the label "{shown(unknown[0])}" has no score column; choose one for each of the '
-                f'{len(by_label.names)} labels in "{shown(label)}".'
+                f'{len(seen)} labels in "{shown(self.columns.label)}".'
             )
-        check_scores_fit(self.columns.of_scores, names, label)
-        return self._of_scores(names, _codes(by_label, names, label, "label"))
+        check_scores_fit(self.columns.of_scores, labels, self.columns.label)
 
-    def _of_scores(self, labels: tuple[str, ...], truth: Ints) -> _Model:
+    def _of_scores(
+        self, labels: tuple[str, ...], truth: Ints
+    ) -> tuple[Floats, Ints, tuple[str, ...]]:
+        """Scores in the order of the labels, what is the largest, and the columns in that order."""
         given, kind = self.columns.scores or (), self.columns.scores_are
         paired = order_columns(given, labels, ordered=bool(self.columns.labels))
         columns = paired or tuple(self.columns.of_scores)
@@ -305,10 +309,12 @@ class _Reader:
             raise InputError(suggest_order(truth[known], predicted[known], columns, labels))
         how = "Choose the columns so." if self.forgiving else ""
         check_order(truth[known], predicted[known], columns, labels, how)
-        return _Model(labels, truth, predicted, matrix, columns)
+        return matrix, predicted, columns
 
-    def _of_probability(self, column: str, labels: tuple[str, ...], truth: Ints) -> _Model:
-        """Scores of both labels from the probability of one of them."""
+    def _of_probability(
+        self, column: str, labels: tuple[str, ...], truth: Ints
+    ) -> tuple[Floats, Ints]:
+        """Scores of both labels from the probability of one of them, and the larger one."""
         chance = self._numbers([column], "probabilities")[:, 0]
         of = self.columns.probability_of
         label = as_name(of) if of else label_by_name(column, labels) or event_of(labels)
@@ -322,7 +328,7 @@ class _Reader:
         known = (truth >= 0) & (predicted >= 0)
         other = labels[1 - labels.index(label)]
         check_probability(truth[known], predicted[known], column, label, other)
-        return _Model(labels, truth, predicted, matrix)
+        return matrix, predicted
 
     def _numbers(self, columns: Sequence[str], kind: str | None) -> Floats:
         """Columns of scores as numbers, after checking that they can be of a kind."""
@@ -330,7 +336,10 @@ class _Reader:
         if kind is not None:
             for place, column in enumerate(columns):
                 check_column(matrix[:, place], column, kind)
-        return matrix if self.forgiving else _finite(matrix, self.rows, columns)
+        for place, column in enumerate([] if self.forgiving else columns):
+            there = ~np.isnan(matrix[:, place])
+            _check_numbers(there, self.rows, column, "score", "a finite number")
+        return matrix
 
 
 def _largest(scores: Floats) -> Ints:
@@ -388,15 +397,7 @@ def _without_missing(
 def _weights(rows: Any, column: str) -> Floats:
     """The weight of every row: a number that is not below 0."""
     weight = as_numbers(to_arrow(rows[column], column))
-    wrong = ~(weight >= 0)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        cell = to_arrow(rows[column], column)[row].as_py()
-        raise InputError(
-            f'column "{shown(column)}", data row {row + 1}: the weight '
-            f'"{"" if cell is None else cell!s:.40}" is not a number of 0 or more; correct it, or '
-            "leave the row out."
-        )
+    _check_numbers(weight >= 0, rows, column, "weight", "a number of 0 or more")
     if not (weight > 0).any():
         raise InputError(f'column "{shown(column)}": all weights are 0; choose another column.')
     if weight.max() > LARGEST:
@@ -404,6 +405,20 @@ def _weights(rows: Any, column: str) -> Floats:
             f'column "{shown(column)}": a weight is larger than people can be counted; correct it.'
         )
     return weight
+
+
+def _check_numbers(
+    right: NDArray[np.bool_], rows: Any, column: str, what: str, needed: str
+) -> None:
+    """Refuse a cell that is not what is needed, with its place and what stands there."""
+    if not right.all():
+        row = int(np.argmin(right))
+        cell = to_arrow(rows[column], column)[row].as_py()
+        raise InputError(
+            f'column "{shown(column)}", data row {row + 1}: the {what} '
+            f'"{"" if cell is None else cell!s:.40}" is not {needed}; correct it or leave the row '
+            "out."
+        )
 
 
 def columns_of_arrays(
@@ -534,17 +549,3 @@ def check_scores_fit(scores: Sequence[str], labels: tuple[str, ...], label: str)
             "of one, --probability), and name the labels with --labels where the rows do not hold "
             "them all."
         )
-
-
-def _finite(matrix: Floats, rows: Any, columns: Sequence[str]) -> Floats:
-    """Refuse a score that is no number, with its place and what stands there."""
-    for place, name in enumerate(columns):
-        wrong = np.isnan(matrix[:, place])
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            cell = to_arrow(rows[name], name)[row].as_py()
-            raise InputError(
-                f'column "{name}", data row {row + 1}: the score "{"" if cell is None else cell!s:.40}" '
-                "is not a finite number; correct it or leave the row out."
-            )
-    return matrix

@@ -1,6 +1,5 @@
 """Counts files, one for all clients or one a client: merged where they agree."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -15,9 +14,15 @@ from fairfl_core.data.experiments import Protocol
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import notion_names
 from fairfl_core.intake._roles import Reading
-from fairfl_core.intake._uploaded import Check, Intake, manifest_of, of_counts, uploaded_experiment
+from fairfl_core.intake._uploaded import (
+    NOWHERE,
+    Check,
+    Intake,
+    UploadedExperiment,
+    manifest_of,
+    of_counts,
+)
 from fairfl_core.predictors.kinds import predictor_from_json
-from fairfl_core.predictors.predictor import Predictor
 
 FORMAT = "fairfl-federation/1"
 _WAYS = ("sent", "received")
@@ -35,7 +40,6 @@ class Travelled:
     purpose: str
     bytes: int
     arrays: str
-    note: str
 
 
 def experiment_from_federation(
@@ -60,26 +64,34 @@ def experiment_from_federation(
         held_out = f"{test.n:,.0f} unseen people were counted by their clients."
         if test.noisy:
             held_out = "Unseen people were counted by their clients, with noise added."
-    predictor = _predictor(name, value)
+    try:
+        predictor = predictor_from_json(value.get("predictor"))
+    except InputError as error:
+        raise InputError(f'{name}, "predictor": {error}') from error
+    reached = predictor.reached
     messages = travelled(value.get("messages"), name)
     sent = sum(one.bytes for one in messages)
     checks = (
         Check(f"A federation's run: {counts.n:,.0f} {counts.whom} it was solved on."),
         Check(f"{len(messages):,} messages travelled, {sent:,} bytes; no record did."),
-        Check(_asked(predictor, counts.whom)),
+        Check(
+            f"The run asked for a gap of at most {max(predictor.eps_local):g} inside every client "
+            f"and {predictor.eps_global:g} overall ({predictor.notion}, {predictor.region}); "
+            f"accuracy {reached.accuracy:.1%}, the model's own {reached.model_accuracy:.1%}, on "
+            f"the {counts.whom} it was solved on."
+        ),
         Check(held_out, look=len(tables) == 1),
         *_left_out(value),
         *of_counts(counts, whom=counts.whom),
     )
     rows = counts.n + (test.n if test is not None else 0)
     sample = "counts of a federation" + (", with noise" if counts.noisy else "")
-    sha256 = hashlib.sha256(data).hexdigest()
-    manifest = manifest_of(counts, files=name, sha256=sha256, rows=rows, sample=sample)
+    manifest = manifest_of(counts, name, data, rows, sample)
     asked = value.get("question")
     notion = asked.get("notion") if isinstance(asked, dict) else None
     if notion in notion_names():
         manifest = manifest | {"notion": notion}
-    experiment = uploaded_experiment(tables, {}, manifest)
+    experiment = UploadedExperiment(NOWHERE, manifest, tables, {})
     reading = Reading(experiment.favourable)
     return Intake(experiment, checks, reading, messages=messages, predictor=predictor)
 
@@ -92,23 +104,6 @@ def _counts_of_run(name: str, value: Mapping[str, Any], key: str, favourable: st
     except InputError as error:
         raise InputError(f'{name}, "{key}": {error}') from error
     return replace(counts, favourable=favourable) if favourable in counts.labels else counts
-
-
-def _predictor(name: str, value: Mapping[str, Any]) -> Predictor:
-    try:
-        return predictor_from_json(value.get("predictor"))
-    except InputError as error:
-        raise InputError(f'{name}, "predictor": {error}') from error
-
-
-def _asked(predictor: Predictor, whom: str) -> str:
-    reached = predictor.reached
-    return (
-        f"The run asked for a gap of at most {max(predictor.eps_local):g} inside every client and "
-        f"{predictor.eps_global:g} overall ({predictor.notion}, {predictor.region}); accuracy "
-        f"{reached.accuracy:.1%}, the model's own {reached.model_accuracy:.1%}, on the {whom} "
-        "it was solved on."
-    )
 
 
 def _left_out(value: Mapping[str, Any]) -> list[Check]:
@@ -135,16 +130,8 @@ def travelled(value: Any, name: str) -> tuple[Travelled, ...]:
         if not whole or one.get("way") not in _WAYS or not isinstance(one.get("bytes"), int):
             raise InputError(f"{name}: messages[{place}] is not an entry of a log.")
         arrays = ", ".join(f"{shown(str(key))} {size}" for key, size in one["arrays"].items())
-        words = {key: shown_whole(one.get(key, "")) for key in ("time", "whom", "kind", "note")}
-        messages.append(
-            Travelled(
-                way=one["way"],
-                bytes=one["bytes"],
-                arrays=arrays,
-                purpose=shown_whole(one.get("purpose", "")),
-                **words,
-            )
-        )
+        words = {key: shown_whole(one.get(key, "")) for key in ("time", "whom", "kind", "purpose")}
+        messages.append(Travelled(way=one["way"], bytes=one["bytes"], arrays=arrays, **words))
     return tuple(messages)
 
 
@@ -185,15 +172,15 @@ def experiment_from_counts(files: Sequence[tuple[str, bytes]], *, favourable: st
     if not counts.n:
         raise InputError("nobody is left in these counts; use a larger privacy budget.")
     name = files[0][0] if len(files) == 1 else f"{len(files)} counts files"
-    sha256 = hashlib.sha256(b"".join(data for _, data in files)).hexdigest()
     noisy = " Noise was added for privacy, so n is approximate." if counts.noisy else ""
     read = f"{len(files)} file{'s' * (len(files) > 1)} read, {counts.n:,.0f} {counts.whom}.{noisy}"
     sample = "counts only, with noise" if counts.noisy else "counts only"
-    manifest = manifest_of(counts, files=name, sha256=sha256, rows=counts.n, sample=sample)
+    whole = b"".join(data for _, data in files)
+    manifest = manifest_of(counts, name, whole, counts.n, sample)
     no_check = Check(f"{NO_CHECK} Upload a table of predictions to have one.", look=True)
     checks = (Check(read), no_check, *of_counts(counts, whom=counts.whom))
     fit_split, _ = Protocol(counts.folds).splits
-    experiment = uploaded_experiment({fit_split: counts}, {}, manifest)
+    experiment = UploadedExperiment(NOWHERE, manifest, {fit_split: counts}, {})
     return Intake(experiment, checks, Reading(experiment.favourable))
 
 

@@ -1,6 +1,5 @@
 """From rows to an experiment: drop what cannot be used, part inside each client, count."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +21,7 @@ from fairfl_core.intake._from_counts import experiment_from_counts
 from fairfl_core.intake._roles import ColumnRoles, Reading, guess_scores
 from fairfl_core.intake._uploaded import (
     NEITHER,
+    NOWHERE,
     SEED,
     Check,
     Intake,
@@ -30,7 +30,6 @@ from fairfl_core.intake._uploaded import (
     of_counts,
     of_folds,
     of_rows,
-    uploaded_experiment,
 )
 
 Bools = NDArray[np.bool_]
@@ -491,20 +490,13 @@ def _experiment(
         *_scores_check(upload, rows, roles),
         *of_counts(replace(tested, table=fitted.table + tested.table), fitted),
     ]
-    manifest = _manifest(upload, roles, fitted, parting.people)
-    return uploaded_experiment(tables, people, manifest), checks
-
-
-def _manifest(
-    upload: TableFile, roles: ColumnRoles, fitted: ClientCounts, n: int
-) -> dict[str, Any]:
     sample = f"split inside each client with seed {SEED}"
     if roles.split:
         sample = f"split by the column {shown(roles.split)}"
     if roles.fold:
         sample += f", cross-fitted by the {fitted.folds} models of the column {shown(roles.fold)}"
-    sha256 = hashlib.sha256(upload.data).hexdigest()
-    return manifest_of(fitted, files=upload.name, sha256=sha256, rows=n, sample=sample)
+    manifest = manifest_of(fitted, upload.name, upload.data, parting.people, sample)
+    return UploadedExperiment(NOWHERE, manifest, tables, people), checks
 
 
 # -------------------------------------------------------------------- counts and people

@@ -1,5 +1,6 @@
 """An uploaded set: an experiment like the bundled ones, held in memory only."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,26 +106,23 @@ def of_folds(fitted: int, tested: int, folds: Sequence[str], training: int) -> C
 
 
 def _alike(rows: "UploadedRows") -> list[Check]:
-    people = rows.people
+    """Names that differ only in case or spaces."""
+    people, checks = rows.people, []
     columns = {"groups": people.groups, "clients": people.clients, "labels": people.labels}
-    checks = [
-        Check(
-            f"The {what} {listed(alike)} differ only in case or spaces and are counted apart: "
-            "switch on “Join names that differ only in case or spaces”, or correct the file.",
-            look=True,
-        )
-        for what, names in columns.items()
-        for alike in _same_but_for_case(names)
-    ]
+    for what, names in columns.items():
+        alike: dict[str, list[str]] = {}
+        for name in names:
+            alike.setdefault(same_name(name), []).append(name)
+        checks += [
+            Check(
+                f"The {what} {listed(group)} differ only in case or spaces and are counted apart: "
+                "switch on “Join names that differ only in case or spaces”, or correct the file.",
+                look=True,
+            )
+            for group in alike.values()
+            if len(group) > 1
+        ]
     return checks[:5]
-
-
-def _same_but_for_case(names: Sequence[str]) -> list[list[str]]:
-    """Names that differ only in case or spaces, together."""
-    alike: dict[str, list[str]] = {}
-    for name in names:
-        alike.setdefault(same_name(name), []).append(name)
-    return [group for group in alike.values() if len(group) > 1]
 
 
 def people_as_clients(clients: int, rows: float) -> str | None:
@@ -152,26 +150,10 @@ def _continuous(rows: "UploadedRows") -> list[Check]:
 
 
 def _class_order(rows: "UploadedRows") -> list[Check]:
-    """With scores, whether another order of the labels would make the model better by far."""
+    """With scores, which label each is of; an order that people contradict is refused."""
     if rows.scores is None:
         return []
-    people, labels = rows.people, rows.people.labels
-    known = (people.label >= 0) & (people.prediction >= 0)
-    label, prediction = people.label[known], people.prediction[known]
-    right = int((prediction == label).sum())
-    right_reversed = int((len(labels) - 1 - prediction == label).sum())
-    n = max(len(label), 1)
-    order = ", ".join(labels)
-    if right_reversed <= right:
-        return [Check(f"Scores are read in this order of labels: {order}.")]
-    return [
-        Check(
-            f"With the scores in this order of labels ({order}) the model is right for "
-            f"{right / n:.0%}, in the reverse order for {right_reversed / n:.0%}: check which column "
-            "belongs to which label.",
-            look=True,
-        )
-    ]
+    return [Check(f"Scores are read in this order of labels: {', '.join(rows.people.labels)}.")]
 
 
 def _groups(counts: ClientCounts) -> str:
@@ -222,7 +204,7 @@ def _small(counts: ClientCounts, whom: str) -> list[Check]:
 
 NOTION = "eo"  # what a set starts with; a person chooses
 SEED = 0
-_NOWHERE = Path("/nowhere")  # an uploaded set has no folder
+NOWHERE = Path("/nowhere")  # an uploaded set has no folder
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,7 +278,7 @@ class Intake:
 
 
 def manifest_of(
-    counts: ClientCounts, *, files: str, sha256: str, rows: float, sample: str
+    counts: ClientCounts, files: str, data: bytes, rows: float, sample: str
 ) -> dict[str, Any]:
     """What pages and reports tell of a set, in the words of a bundled one's manifest.
 
@@ -319,15 +301,6 @@ def manifest_of(
             "sample": sample,
             "rows_used": rows,
         },
-        "scores": {"sha256": sha256},
+        "scores": {"sha256": hashlib.sha256(data).hexdigest()},
         "protocol": Protocol(counts.folds).to_json(),
     }
-
-
-def uploaded_experiment(
-    tables: Mapping[str, ClientCounts],
-    people: Mapping[str, tuple[Scores, ...]],
-    manifest: Mapping[str, Any],
-) -> UploadedExperiment:
-    """Put the pieces together."""
-    return UploadedExperiment(path=_NOWHERE, manifest=manifest, tables=tables, people=people)

@@ -89,10 +89,9 @@ def released(source: Path | None) -> Any:
     import pandas as pd
 
     from fairfl_core.data import datasets
-    from fairfl_core.data.datasets._declaration import open_raw
     from fairfl_core.training.data import TEST, TRAINING, Federation
 
-    table = open_raw(datasets.declaration("adult"), source).table
+    table = datasets.raw("adult", source=source).table
     columns = ["workclass", "education", "marital-status", "occupation", "relationship"]
     inputs = pd.get_dummies(table[[*columns, "native-country"]], dtype=np.float32).to_numpy()
     people = datasets.People(

@@ -4,9 +4,10 @@
 >>> people = datasets.open("adult")  # doctest: +SKIP
 """
 
+from dataclasses import replace
 from pathlib import Path
 
-from fairfl_core.data.datasets._declaration import Dataset, People, Raw, open_people, open_raw
+from fairfl_core.data.datasets._declaration import Dataset, People, Raw, open_copy
 from fairfl_core.data.datasets.adult import ADULT
 from fairfl_core.data.datasets.ham10000 import HAM10000
 from fairfl_core.data.datasets.public_coverage import PUBLIC_COVERAGE
@@ -36,9 +37,19 @@ def open(name: str, *, source: str | Path | None = None, grouping: str | None = 
     grouping : str, optional
         How to form groups; the dataset's first grouping unless given.
     """
-    return open_people(declaration(name), source, grouping)
+    dataset = declaration(name)
+    grouping = grouping or next(iter(dataset.groupings))
+    if grouping not in dataset.groupings:
+        raise InputError(
+            f'{dataset.name} has no grouping "{grouping}"; '
+            f"choose one of: {', '.join(dataset.groupings)}."
+        )
+    copy, origin = open_copy(dataset, source)
+    people = dataset.arrange(copy, grouping)
+    origin |= {"rows_used": len(people), **people.origin}
+    return replace(people, favourable=dataset.favourable, origin=origin)
 
 
 def raw(name: str, *, source: str | Path | None = None) -> Raw:
     """The rows of a dataset as its file has them; see `open` for where it is looked for."""
-    return open_raw(declaration(name), source)
+    return open_copy(declaration(name), source)[0]

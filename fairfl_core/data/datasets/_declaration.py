@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -194,86 +194,9 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fairfl"
 
 
-def open_people(dataset: Dataset, source: str | Path | None, grouping: str | None) -> People:
-    """Open a checked copy of `dataset` and arrange its rows into clients, groups and labels."""
-    grouping = grouping or next(iter(dataset.groupings))
-    if grouping not in dataset.groupings:
-        raise InputError(
-            f'{dataset.name} has no grouping "{grouping}"; '
-            f"choose one of: {', '.join(dataset.groupings)}."
-        )
+def open_copy(dataset: Dataset, source: str | Path | None) -> tuple[Raw, dict[str, Any]]:
+    """Read a copy of a dataset that was checked; also what it says of where the rows come from."""
     folder, form = _find(dataset, source)
-    hashes = _checked_hashes(dataset, form, folder)
-    raw = _read(dataset, form, folder)
-    people = dataset.arrange(raw, grouping)
-    origin = {
-        "dataset": dataset.name,
-        "source": dataset.source,
-        "licence": dataset.licence,
-        "citation": dataset.citation,
-        "sample": form.sample,
-        "files": hashes,
-        "rows": len(raw.table),
-        "rows_used": len(people),
-        **people.origin,
-    }
-    return replace(people, favourable=dataset.favourable, origin=origin)
-
-
-def open_raw(dataset: Dataset, source: str | Path | None = None) -> Raw:
-    """The rows of a checked copy as its file has them."""
-    folder, form = _find(dataset, source)
-    _checked_hashes(dataset, form, folder)
-    return _read(dataset, form, folder)
-
-
-def _find(dataset: Dataset, source: str | Path | None) -> tuple[Path, Form]:
-    """The first folder with a whole copy: the one named, FAIRFL_DATA, shared, cache, download."""
-    if source is not None:
-        return _named(dataset, Path(source), "--source")
-    if named := os.environ.get("FAIRFL_DATA"):
-        return _named(dataset, Path(named), "FAIRFL_DATA")
-    cache = cache_folder() / dataset.name
-    for folder in (_SHARED, cache):
-        if form := _form_in(dataset, folder):
-            return folder, form
-    if dataset.fetch is None:
-        raise InputError(
-            f"{_listed(dataset.forms[0])}: not found; "
-            f"{dataset.where}, then give its folder with --source PATH or FAIRFL_DATA."
-        )
-    cache.mkdir(parents=True, exist_ok=True)
-    dataset.fetch(cache)
-    form = _form_in(dataset, cache)
-    if form is None:
-        raise InputError(
-            f"{cache}: the download left no whole copy of {dataset.name}; {dataset.where}."
-        )
-    return cache, form
-
-
-def _named(dataset: Dataset, path: Path, how: str) -> tuple[Path, Form]:
-    folder = path.parent if path.is_file() else path
-    form = _form_in(dataset, folder)
-    if form is None:
-        wanted = ", or ".join(_listed(form) for form in dataset.forms)
-        raise InputError(
-            f"{path} (from {how}) holds no copy of {dataset.name}: it needs {wanted}; "
-            f"{dataset.where}."
-        )
-    return folder, form
-
-
-def _form_in(dataset: Dataset, folder: Path) -> Form | None:
-    whole = (f for f in dataset.forms if all((folder / name).is_file() for name in f.files))
-    return next(whole, None)
-
-
-def _listed(form: Form) -> str:
-    return " and ".join(form.files)
-
-
-def _checked_hashes(dataset: Dataset, form: Form, folder: Path) -> dict[str, str]:
     hashes = {name: sha256_of(folder / name) for name in form.files}
     for name, known in form.files.items():
         if known and hashes[name] != known:
@@ -281,30 +204,64 @@ def _checked_hashes(dataset: Dataset, form: Form, folder: Path) -> dict[str, str
                 f"{folder / name}: is not the known copy (sha256 {hashes[name][:12]}..., expected "
                 f"{known[:12]}...), so it is truncated or changed; {dataset.where}."
             )
-    return hashes
-
-
-def _read(dataset: Dataset, form: Form, folder: Path) -> Raw:
     with extra("train"):
         import_module("pandas")
+    wrong = ""
     try:
         raw = form.read(folder)
+        missing = [name for name in dataset.columns if name not in raw.table.columns]
+        if missing:
+            wrong = f"has no column {', '.join(missing)}"
+        elif len(raw.table) != form.rows:
+            wrong = f"has {len(raw.table):,} rows, expected {form.rows:,}"
     except InputError:
         raise
     except (OSError, ValueError, KeyError) as error:
-        reason = " ".join(str(error).split())
+        wrong = f"cannot be read ({' '.join(str(error).split())})"
+    if wrong:
+        raise InputError(f"{folder / next(iter(form.files))}: {wrong}; {dataset.where}.")
+    return raw, {
+        "dataset": dataset.name,
+        "source": dataset.source,
+        "licence": dataset.licence,
+        "citation": dataset.citation,
+        "sample": form.sample,
+        "files": hashes,
+        "rows": len(raw.table),
+    }
+
+
+def _find(dataset: Dataset, source: str | Path | None) -> tuple[Path, Form]:
+    """The first folder with a whole copy: the one named, FAIRFL_DATA, shared, cache, download."""
+    for named, how in ((source, "--source"), (os.environ.get("FAIRFL_DATA"), "FAIRFL_DATA")):
+        if named:
+            path = Path(named)
+            folder = path.parent if path.is_file() else path
+            if form := _form_in(dataset, folder):
+                return folder, form
+            wanted = ", or ".join(" and ".join(form.files) for form in dataset.forms)
+            raise InputError(
+                f"{path} (from {how}) holds no copy of {dataset.name}: it needs {wanted}; "
+                f"{dataset.where}."
+            )
+    cache = cache_folder() / dataset.name
+    for folder in (_SHARED, cache):
+        if form := _form_in(dataset, folder):
+            return folder, form
+    if dataset.fetch is None:
         raise InputError(
-            f"{folder / next(iter(form.files))}: cannot be read ({reason}); {dataset.where}."
-        ) from error
-    missing = [name for name in dataset.columns if name not in raw.table.columns]
-    if missing:
-        raise InputError(
-            f"{folder / next(iter(form.files))}: has no column {', '.join(missing)}; "
-            f"{dataset.where}."
+            f"{' and '.join(dataset.forms[0].files)}: not found; "
+            f"{dataset.where}, then give its folder with --source PATH or FAIRFL_DATA."
         )
-    if len(raw.table) != form.rows:
-        raise InputError(
-            f"{folder / next(iter(form.files))}: has {len(raw.table):,} rows, "
-            f"expected {form.rows:,}; {dataset.where}."
-        )
-    return raw
+    cache.mkdir(parents=True, exist_ok=True)
+    dataset.fetch(cache)
+    if form := _form_in(dataset, cache):
+        return cache, form
+    raise InputError(
+        f"{cache}: the download left no whole copy of {dataset.name}; {dataset.where}."
+    )
+
+
+def _form_in(dataset: Dataset, folder: Path) -> Form | None:
+    whole = (f for f in dataset.forms if all((folder / name).is_file() for name in f.files))
+    return next(whole, None)

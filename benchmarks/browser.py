@@ -17,9 +17,8 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
+from benchmarks.compared import Rows
 from tests.browser.driving import INSIDE, NO_BROWSER, Visitor, browsing, chromium
 from tests.helpers.protocol import free_port
 from tests.helpers.serving import Server, Serving
@@ -72,21 +71,20 @@ def main() -> None:
     if chromium() is None:
         print(NO_BROWSER)
         return
-    table = Table(title="50 states, all runs, in a browser: one run")
-    for column in ("what", "yardstick", "ours", "ratio", "wanted"):
-        table.add_column(column, justify="left" if column == "what" else "right")
+    columns = ("what", "yardstick", "ours", "ratio", "wanted")
+    table = Rows("50 states, all runs, in a browser: one run", *columns)
     with browsing() as browser:
         for region in PROCESSOR:
             moves(browser, table, region, asked.moves)
         first_pages(browser, table, asked.starts, warm=asked.warm)
-    Console(width=110).print(table)
+    table.show()
 
 
-def row(table: Table, what: str, yardstick: float, ours: float, wanted: float) -> None:
+def row(table: Rows, what: str, yardstick: float, ours: float, wanted: float) -> None:
     """One line in ratios; times are milliseconds."""
     ratio = ours / yardstick
     missed = "" if ratio <= wanted else " missed"
-    table.add_row(
+    table.add(
         what, f"{yardstick:,.0f} ms", f"{ours:,.0f} ms", f"{ratio:.1f}{missed}", f"{wanted:g}"
     )
 
@@ -94,7 +92,7 @@ def row(table: Table, what: str, yardstick: float, ours: float, wanted: float) -
 # -------------------------------------------------------------------- moves
 
 
-def moves(browser, table: Table, region: str, how_many: int) -> None:
+def moves(browser, table: Rows, region: str, how_many: int) -> None:
     """Visit limits twice on Explore and on the empty page, in turn."""
     with Server(EMPTY) as plain, Server() as server:
         empty = Visitor(browser, plain).open()
@@ -122,7 +120,7 @@ def moves(browser, table: Table, region: str, how_many: int) -> None:
     for kind, used in processor.items():
         wanted = PROCESSOR[region]
         cells = (f"{used:.0f} ms{'' if used <= wanted else ' missed'}", "", f"{wanted} ms")
-        table.add_row(f"{region}, {kind}: processor time of a move", "", *cells)
+        table.add(f"{region}, {kind}: processor time of a move", "", *cells)
 
 
 def places(how_many: int) -> Iterator[tuple[str, int]]:
@@ -177,7 +175,7 @@ def processor_times(explore: Visitor, server: Serving, how_many: int) -> dict[st
 # -------------------------------------------------------------------- first pages
 
 
-def first_pages(browser, table: Table, starts: int, *, warm: bool) -> None:
+def first_pages(browser, table: Rows, starts: int, *, warm: bool) -> None:
     """From a request to a fresh server until its first page is whole, against one with one chart."""
     link = "?experiment=public_coverage&region="
     kinds = {"one chart": (lambda: Server(ONE_CHART), ""), "simplex": (Server, f"{link}simplex")}

@@ -7,25 +7,17 @@ installed. CPU seconds of one process.
 
 import argparse
 import os
-import time
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 from scipy import sparse
 
+from benchmarks.compared import Rows, seconds
 from fairfl_core.data import experiments
-from fairfl_core.data.scored import (
-    FoldedData,
-    ScoredData,
-)
+from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.evaluation.advice import tightest_limits
-from fairfl_core.evaluation.study import (
-    run_study,
-    summarise,
-)
+from fairfl_core.evaluation.study import run_study, summarise
 from fairfl_core.lp.frontier import frontier
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.program import FairnessProgram
@@ -38,13 +30,6 @@ MOVES = ((0.03, 0.1), (0.05, 0.075), (0.02, 0.15))
 GRID = np.linspace(0, 0.3, 21)
 COARSE = (0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 1.0)
 EACH, ALL = Guarantee(scope="each"), Guarantee()
-
-
-def timed(call):
-    """CPU seconds of a call, and what it gave."""
-    begun = time.process_time()
-    found = call()
-    return time.process_time() - begun, found
 
 
 class Page:
@@ -88,24 +73,24 @@ def first_visit(name, region, guarantee, runs):
 
 def moved(page):
     """CPU seconds of a move: the median of some."""
-    return float(np.median([timed(lambda m=m: page.numbers(m))[0] for m in MOVES]))
+    return float(np.median([seconds(lambda m=m: page.numbers(m))[0] for m in MOVES]))
 
 
 def on_states(rows, runs):
-    first, plain = timed(lambda: first_visit(STATES, "exact", None, runs))
+    first, plain = seconds(lambda: first_visit(STATES, "exact", None, runs))
     move = moved(plain)
-    full, _ = timed(lambda: frontier(plain.one, eps_local=GRID, eps_global=GRID))
+    full, _ = seconds(lambda: frontier(plain.one, eps_local=GRID, eps_global=GRID))
     for guarantee, name in ((EACH, "each"), (ALL, "all at once")):
-        pressed, page = timed(lambda g=guarantee: first_visit(STATES, "exact", g, runs))
-        rows.add(f"numbers after pressing “{name}”", pressed, first, 3)
-        coarse, _ = timed(lambda p=page: frontier(p.one, eps_local=COARSE, eps_global=COARSE))
-        rows.add(f"the same, and the coarse map, “{name}”", pressed + coarse, first, 6)
-        rows.add(f"a move, “{name}”", moved(page), move, 4)
+        pressed, page = seconds(lambda g=guarantee: first_visit(STATES, "exact", g, runs))
+        rows.compare(f"numbers after pressing “{name}”", pressed, first, 3)
+        coarse, _ = seconds(lambda p=page: frontier(p.one, eps_local=COARSE, eps_global=COARSE))
+        rows.compare(f"the same, and the coarse map, “{name}”", pressed + coarse, first, 6)
+        rows.compare(f"a move, “{name}”", moved(page), move, 4)
         if guarantee is EACH:
-            whole, _ = timed(lambda p=page: frontier(p.one, eps_local=GRID, eps_global=GRID))
-            rows.add("map 21 x 21, one run", whole, full, 15)
-            spent, _ = timed(lambda p=page: tightest_limits(list(p.programs.values()), 1.0))
-            rows.add("advice: at most 1 point (wanted: 2 s)", spent, move)
+            whole, _ = seconds(lambda p=page: frontier(p.one, eps_local=GRID, eps_global=GRID))
+            rows.compare("map 21 x 21, one run", whole, full, 15)
+            spent, _ = seconds(lambda p=page: tightest_limits(list(p.programs.values()), 1.0))
+            rows.compare("advice: at most 1 point (wanted: 2 s)", spent, move)
 
 
 def on_lesions(rows):
@@ -114,24 +99,26 @@ def on_lesions(rows):
         if region == "simplex":
             simplex = moved(page)
             sure = first_visit(LESIONS, region, ALL, 1)
-            rows.add("skin lesions, simplex: a move, “all at once”", moved(sure), simplex)
+            rows.compare("skin lesions, simplex: a move, “all at once”", moved(sure), simplex)
         else:
-            rows.add("skin lesions, exact: a move beside simplex", moved(page), simplex, 4)
-            coarse, _ = timed(lambda p=page: frontier(p.one, eps_local=COARSE, eps_global=COARSE))
-            rows.add("skin lesions, exact: coarse map (wanted: 3 s)", coarse, simplex)
+            rows.compare("skin lesions, exact: a move beside simplex", moved(page), simplex, 4)
+            coarse, _ = seconds(
+                lambda p=page: frontier(p.one, eps_local=COARSE, eps_global=COARSE)
+            )
+            rows.compare("skin lesions, exact: coarse map (wanted: 3 s)", coarse, simplex)
 
 
 def on_eight_groups(rows):
     experiment = experiments.open(EIGHT)
     people = ScoredData.from_experiment(experiment, 0, experiment.fit_split)
-    plain, _ = timed(lambda: FairnessProgram(people, "eo", "exact", rates="labels").solve(*AT))
+    plain, _ = seconds(lambda: FairnessProgram(people, "eo", "exact", rates="labels").solve(*AT))
     for limits, words in (((1.0, AT[1]), "no overall limit"), (AT, "both limits")):
-        spent, _ = timed(
+        spent, _ = seconds(
             lambda limits=limits: FairnessProgram(
                 people, "eo", "exact", rates="labels", guarantee=ALL
             ).solve(*limits)
         )
-        rows.add(f"eight groups, eo, exact, all at once: {words}", spent, plain)
+        rows.compare(f"eight groups, eo, exact, all at once: {words}", spent, plain)
 
 
 def by_cvxpy(program, limits):
@@ -155,31 +142,27 @@ def against_cvxpy(rows):
         counts = biased(clients, 2, rows=2000)
         program = FairnessProgram(counts, "eo", "simplex", guarantee=ALL)
         program.solve(0.04, 0.09)  # optimism is measured once; no answer to what is asked below
-        ours, _ = timed(lambda p=program: p.solve(*AT))
-        theirs, _ = timed(lambda p=program: by_cvxpy(p.linear_program, AT))
-        rows.add(f"cvxpy + Clarabel beside ours, {clients:,} clients (wanted: 3x)", theirs, ours)
+        ours, _ = seconds(lambda p=program: p.solve(*AT))
+        theirs, _ = seconds(lambda p=program: by_cvxpy(p.linear_program, AT))
+        rows.compare(
+            f"cvxpy + Clarabel beside ours, {clients:,} clients (wanted: 3x)", theirs, ours
+        )
 
 
-class Rows:
-    """The table, printed row by row as it grows."""
+class Ratios(Rows):
+    """Times as multiples of others."""
 
-    def __init__(self):
-        self.table = Table(title="CPU seconds of one process, one run", title_justify="left")
-        for name in ("what", "seconds", "beside", "ratio", "wanted at most"):
-            self.table.add_column(name, justify="right")
-
-    def add(self, what, spent, beside, wanted=None):
+    def compare(self, what, spent, beside, wanted=None):
         """Compare two times."""
         limit = "" if wanted is None else f"{wanted}x"
-        row = (what, f"{spent:.3g}", f"{beside:.3g}", f"{spent / beside:.1f}x", limit)
-        self.table.add_row(*row)
-        print(*row, flush=True)
+        self.add(what, f"{spent:.3g}", f"{beside:.3g}", f"{spent / beside:.1f}x", limit)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=None, help="of the 50 states; all by default")
-    rows = Rows()
+    columns = ("what", "seconds", "beside", "ratio", "wanted at most")
+    rows = Ratios("CPU seconds of one process, one run", *columns)
     on_states(rows, parser.parse_args().runs)
     on_lesions(rows)
     try:
@@ -187,7 +170,7 @@ def main():
     except ImportError:
         print("cvxpy is not installed: the yardstick is left out (pip install cvxpy).")
     on_eight_groups(rows)
-    Console(width=120).print(rows.table)
+    rows.show()
 
 
 if __name__ == "__main__":

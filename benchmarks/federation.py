@@ -25,9 +25,8 @@ import numpy as np
 from flwr.app import Message, RecordDict
 from flwr.serverapp import Grid
 from flwr.supercore.task_identity import TaskIdentity
-from rich.console import Console
-from rich.table import Table
 
+from benchmarks.compared import Rows
 from fairfl_core.federation.question import Question
 from fairfl_core.federation.study import Features, Study
 from fairfl_core.federation.training_server import run_study
@@ -143,10 +142,10 @@ def main() -> None:
     logging.getLogger("flwr").setLevel(logging.WARNING)
     TaskIdentity.run_id, TaskIdentity.node_id, TaskIdentity.task_id = 1, 0, 1
     head = ("clients", "kB a client and round", "MB a round", "kB a client, fair rounds")
-    table = Table(*head, "server's seconds, whole run", "server's MB")
+    table = Rows("A federation by replay", *head, "server's seconds, whole run", "server's MB")
     for clients in given.clients:
-        table.add_row(*measured(clients))
-    Console().print(table)
+        table.add(*measured(clients))
+    table.show()
 
 
 if __name__ == "__main__":

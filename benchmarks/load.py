@@ -18,9 +18,7 @@ import threading
 import time
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
+from benchmarks.compared import Rows
 from tests.helpers.crowd import Seen, alone, crowd
 from tests.helpers.serving import Replicas, Server
 
@@ -97,9 +95,9 @@ def main() -> None:
         wrong = asyncio.run(alone(server.address, some, **link))
     print(*dict.fromkeys(seen.trouble), *wrong, sep="\n")
     table = _table(asked, seen, watches[0].looks)
-    table.add_row("headlines other than alone", f"{len(wrong)} of {len(some)}", "0")
-    table.add_row("driver's processor time a move", f"{1e3 * driver:.0f} ms", "")
-    Console(width=100).print(table)
+    table.add("headlines other than alone", f"{len(wrong)} of {len(some)}", "0")
+    table.add("driver's processor time a move", f"{1e3 * driver:.0f} ms", "")
+    table.show()
 
 
 def _asked() -> argparse.Namespace:
@@ -116,26 +114,20 @@ def _asked() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _table(asked: argparse.Namespace, seen: Seen, looks: list[dict[str, Any]]) -> Table:
-    table = Table(title=f"{asked.people} people, one move each {asked.every:g} s, {asked.region}")
-    for column in ("what", "measured", "wanted"):
-        table.add_column(column, justify="left" if column == "what" else "right")
-    first, last = looks[0], looks[-1]
-    table.add_row("moves", f"{len(seen.moves):,}", "")
+def _table(asked: argparse.Namespace, seen: Seen, looks: list[dict[str, Any]]) -> Rows:
+    title = f"{asked.people} people, one move each {asked.every:g} s, {asked.region}"
+    table, (first, *_, last) = Rows(title, "what", "measured", "wanted"), looks
     rate = len(seen.moves) / max(last["seconds"], 1)
-    table.add_row("moves a second", f"{rate:.2f}", f"{asked.people / asked.every:.3g}")
-    table.add_row("median", f"{seen.percentile(0.5):.2f} s", "")
-    table.add_row("95 % within", f"{seen.percentile(0.95):.2f} s", "1 s")
-    table.add_row("errors", str(len(seen.trouble)), "0")
-    table.add_row(
-        "most reloads of one visitor", str(max(seen.reloads)), "1" if asked.kill else "0"
-    )
+    table.add("moves", f"{len(seen.moves):,}", "")
+    table.add("moves a second", f"{rate:.2f}", f"{asked.people / asked.every:.3g}")
+    table.add("median", f"{seen.percentile(0.5):.2f} s", "")
+    table.add("95 % within", f"{seen.percentile(0.95):.2f} s", "1 s")
+    table.add("errors", len(seen.trouble), "0")
+    table.add("most reloads of one visitor", max(seen.reloads), "1" if asked.kill else "0")
     for whose in ("MB of the replicas", "MB of all"):
-        most = max(look[whose] for look in looks)
         grown = f"{first[whose]:,} → {last[whose]:,}, {last[whose] / first[whose]:.2f}x"
-        table.add_row(f"{whose}, everybody there → end", grown, "1.5x")
-        table.add_row(f"{whose}, at most", f"{most:,}", "")
-    table.add_row("load of the machine", f"{first['load']} → {last['load']}", "")
+        table.add(f"{whose}, everybody there → end", grown, "1.5x")
+    table.add("load of the machine", f"{first['load']} → {last['load']}", "")
     return table
 
 

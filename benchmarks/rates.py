@@ -1,12 +1,10 @@
-"""Which rates and which region hold on unseen people, on all shipped seeds.
+"""Which rates and which region hold on unseen people, on all shipped seeds: docs/rates.md's tables.
 
-Prints the tables of docs/rates.md as Markdown:
-
-    python -m benchmarks.rates [EXPERIMENT ...]             # every region with every choice of rates
-    python -m benchmarks.rates --regions [EXPERIMENT ...]   # every region with its own rates
+python -m benchmarks.rates [EXPERIMENT ...]             # each region, each choice of rates, at .01
+python -m benchmarks.rates --regions [EXPERIMENT ...]   # each with its own rates, at .05 and .1
 """
 
-import sys
+import argparse
 import time
 
 from fairfl_core.data import experiments
@@ -19,6 +17,7 @@ from research.held_out_curve import pooled_debiased
 
 DATASETS = ("adult", "public_coverage", "ham10000")
 BOTH_PROTOCOLS = tuple(name + end for end in ("_cross_fitted", "") for name in DATASETS)
+GAPS = ("overall gap", "mean local gap", "worst local gap")
 
 
 def figures(study, part=lambda evaluation: evaluation):
@@ -28,85 +27,54 @@ def figures(study, part=lambda evaluation: evaluation):
         found = study.over(lambda e: figure(part(e)), unseen=True)
         return f"{scale * found.mean:.{digits}f} ± {scale * found.deviation:.{digits}f}"
 
+    gaps = ("overall", "local_mean", "local_worst")
     return (
         cell(lambda e: e.accuracy, 100, 2),
-        cell(lambda e: e.gaps.overall),
-        cell(lambda e: e.gaps.local_mean),
-        cell(lambda e: e.gaps.local_worst),
+        *(cell(lambda e, gap=gap: getattr(e.gaps, gap)) for gap in gaps),
     )
 
 
-def print_row(*cells):
-    print(f"| {' | '.join(cells)} |", flush=True)
+def row(*cells):
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
 
 
-def print_head(experiment, *columns):
-    print(
-        f"\n### {experiment.name} ({experiment.notion}), {len(experiment.labels)} labels, "
-        f"{len(experiment.clients)} clients, {len(experiment.seeds)} seeds, test\n"
-    )
-    print_row(*columns)
-    print_row(*["---"] * len(columns))
-
-
-def by_rates(experiment, fitted, unseen):
-    """A row for each region and choice of rates, at limits of .01."""
-    print_head(
-        experiment,
-        *("region", "rates", "accuracy %", "global gap", "mean local gap", "worst local gap"),
-        *("debiased, larger half", "s a seed"),
-    )
-    for region in region_names():
-        for rates in RATES:
-            begun = time.perf_counter()
-            programs = programs_of(experiment, fitted, region, rates)
-            for _, program in programs:
-                program.solve(0.01, 0.01)
-            took = (time.perf_counter() - begun) / len(programs)
-            study = run_study(programs, unseen, 0.01, 0.01)
-            if (region, rates) == (region_names()[0], RATES[0]):
-                print_row("FedAvg", "", *figures(study, lambda e: e.before), "", "")
-            middle, low, high = pooled_debiased(study)
-            debiased = f"{middle:.3f} ({low:.3f} to {high:.3f})"
-            print_row(region, rates, *figures(study), debiased, f"{took:.2f}")
-
-
-def by_region(experiment, fitted, unseen):
-    """A row for each region with its own rates, at limits of .05 and .1; halves are of the seeds."""
-    print_head(
-        experiment,
-        *("region", "limits", "accuracy %", "overall gap", "mean local gap", "worst local gap"),
-        "debiased, larger half: all / even / odd seeds",
-    )
-    for region in region_names():
-        programs = programs_of(experiment, fitted, region)
-        for limit in (0.05, 0.1):
-            study = run_study(programs, unseen, limit, limit)
-            if (region, limit) == (region_names()[0], 0.05):
-                print_row("FedAvg", "", *figures(study, lambda e: e.before), "")
-            halves = [
-                Study(tuple(one for one in study.outcomes if one.seed % 2 == k)) for k in (0, 1)
-            ]
-            debiased = " / ".join(f"{pooled_debiased(one)[0]:.3f}" for one in (study, *halves))
-            print_row(region, str(limit), *figures(study), debiased)
-
-
-def programs_of(experiment, fitted, region, rates=None):
-    """A program for each seed."""
-    return [
-        (seed, FairnessProgram(people, experiment.notion, region, rates=rates))
-        for seed, people in zip(experiment.seeds, fitted, strict=True)
-    ]
+def debiased(study, *, halves):
+    """The debiased gap of the larger half of clients; of all, even and odd seeds, or with limits."""
+    if not halves:
+        return "{:.3f} ({:.3f} to {:.3f})".format(*pooled_debiased(study))
+    parts = [Study(tuple(one for one in study.outcomes if one.seed % 2 == k)) for k in (0, 1)]
+    return " / ".join(f"{pooled_debiased(one)[0]:.3f}" for one in (study, *parts))
 
 
 def main():
-    names = [name for name in sys.argv[1:] if name != "--regions"]
-    regions = "--regions" in sys.argv[1:]
-    for name in names or (BOTH_PROTOCOLS if regions else experiments.list_experiments()):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--regions", action="store_true")
+    asked = parser.parse_args()
+    every = BOTH_PROTOCOLS if asked.regions else experiments.list_experiments()
+    which, last = ("limits", "") if asked.regions else ("rates", "s a seed")
+    for name in asked.names or every:
         experiment = experiments.open(name)
+        print(f"\n### {name} ({experiment.notion}), {len(experiment.seeds)} seeds, test\n")
+        row("region", which, "accuracy %", *GAPS, "debiased, larger half", last)
+        row(*["---"] * 8)
         fitted = [fitted_people(experiment, seed) for seed in experiment.seeds]
         unseen = [unseen_people(experiment, seed) for seed in experiment.seeds]
-        (by_region if regions else by_rates)(experiment, fitted, unseen)
+        settings = [(None, 0.05), (None, 0.1)] if asked.regions else [(one, 0.01) for one in RATES]
+        for place, region in enumerate(region_names()):
+            for rates, limit in settings:
+                begun = time.perf_counter()
+                programs = [
+                    (seed, FairnessProgram(people, experiment.notion, region, rates=rates))
+                    for seed, people in zip(experiment.seeds, fitted, strict=True)
+                ]
+                study = run_study(programs, unseen, limit, limit)
+                took = (time.perf_counter() - begun) / len(programs)
+                if not place and (rates, limit) == settings[0]:
+                    row("FedAvg", "", *figures(study, lambda e: e.before), "", "")
+                seconds = "" if asked.regions else f"{took:.2f}"
+                shown = debiased(study, halves=asked.regions)
+                row(region, rates or limit, *figures(study), shown, seconds)
 
 
 if __name__ == "__main__":

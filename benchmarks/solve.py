@@ -10,16 +10,14 @@ end 20,000 clients. CPU seconds of one process.
 
 import os
 import resource
-import time
 from dataclasses import replace
 from itertools import product
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
+from benchmarks.compared import Rows, seconds
 from fairfl_core.data import experiments
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.lp.frontier import frontier
@@ -42,16 +40,6 @@ FAIRLEARN = {
     "eop": "true_positive_rate_parity",
 }
 rng = np.random.default_rng(0)
-
-
-def seconds(call, times=1):
-    """CPU seconds of a call, the best of `times`, and what it gave."""
-    best, found = np.inf, None
-    for _ in range(times):
-        begun = time.process_time()
-        found = call()
-        best = min(best, time.process_time() - begun)
-    return best, found
 
 
 def authors(counts, notion, cells):
@@ -108,20 +96,14 @@ class Cvxpy:
         return self.problem.solve(solver=solver)
 
 
-class Rows:
-    """The table, printed row by row as it grows."""
+class Peers(Rows):
+    """Ours beside others."""
 
-    def __init__(self, title):
-        self.table = Table(title=title, title_justify="left")
-        for name in ("what", "network", "K", "N", "peer", "its time", "ours", "ratio", "wanted"):
-            self.table.add_column(name, justify="right")
-
-    def add(self, what, network, counts, peer, slow, fast, wanted=""):
+    def compare(self, what, network, counts, peer, slow, fast, wanted=""):
         """Compare two times."""
-        shape = (f"{len(counts.clients):,}", str(len(counts.labels)))
+        shape = (f"{len(counts.clients):,}", len(counts.labels))
         times = (written(slow), written(fast), f"{slow / fast:,.1f}x")
-        self.table.add_row(what, network, *shape, peer, *times, wanted and f"{wanted}x")
-        print(what, network, *shape, peer, *times, wanted, flush=True)
+        self.add(what, network, *shape, peer, *times, wanted and f"{wanted}x")
 
 
 def written(value):
@@ -133,11 +115,11 @@ def against_the_authors(rows):
         counts = INSTANCES[network](50, labels)
         one = authors(counts, "eo", 24)
         program = FairnessProgram(counts, "eo")
-        rows.add("move", network, counts, "authors", one, moved(program))
+        rows.compare("move", network, counts, "authors", one, moved(program))
         fast, found = seconds(lambda counts=counts: whole_map(counts), 3)
         reference = paper_form(counts, "eo", float(GRID[1]), float(GRID[1])).accuracy
         assert abs(reference - found.accuracy[1, 1]) < 1e-7
-        rows.add("map", network, counts, "authors", 441 * one, fast, 30)
+        rows.compare("map", network, counts, "authors", 441 * one, fast, 30)
 
 
 def against_cvxpy(rows, clients):
@@ -151,20 +133,20 @@ def against_cvxpy(rows, clients):
             cold, value = seconds(lambda s=solver, p=program: Cvxpy(p).solve(s), 3)
             assert abs(value - solution.accuracy) < 1e-6
             wanted = 2 if (solver, clients) == ("CLARABEL", 1000) else ""
-            rows.add("cold solve", network, counts, peer, cold, ours, wanted)
+            rows.compare("cold solve", network, counts, peer, cold, ours, wanted)
             kept = Cvxpy(program)
             kept.solve(solver)
             again = [
                 seconds(lambda s=solver, k=kept, e=e: k.solve(s, 0.03, e))[0] for e in (0.1, 0.2)
             ]
-            rows.add("move", network, counts, peer, np.median(again), move)
+            rows.compare("move", network, counts, peer, np.median(again), move)
 
 
 def against_warm_highs(rows):
     counts = INSTANCES["biased"](1000, 2)
     fast, _ = seconds(lambda: whole_map(counts))
     slow, _ = seconds(lambda: cell_by_cell(FairnessProgram(counts, "eo")))
-    rows.add("map", "biased", counts, "HiGHS, warm", slow, fast, 3)
+    rows.compare("map", "biased", counts, "HiGHS, warm", slow, fast, 3)
 
 
 def one_client():
@@ -180,7 +162,7 @@ def against_fairlearn(rows):
         slow, theirs = seconds(lambda c=constraint: fairlearn(people, c, grid_size=20_000))
         fast, ours = seconds(lambda n=notion: exact_program(people, n).solve(0.0, 0.0))
         assert ours.accuracy > theirs - 1e-4
-        rows.add(f"exact, {notion}", "PublicCoverage", people, "fairlearn", slow, fast)
+        rows.compare(f"exact, {notion}", "PublicCoverage", people, "fairlearn", slow, fast)
 
 
 def against_aif360(rows):
@@ -201,7 +183,7 @@ def against_aif360(rows):
     slow, fitted = seconds(lambda: EqOddsPostprocessing(**sides, seed=0).fit(truth, predicted), 2)
     fast, ours = seconds(lambda: FairnessProgram(people.counts, "eo", "kernel").solve(0, 0), 2)
     answer = fitted.predict(predicted).labels.ravel()
-    rows.add("kernel, eo", "PublicCoverage", people, "AIF360", slow, fast)
+    rows.compare("kernel, eo", "PublicCoverage", people, "AIF360", slow, fast)
     print(f"accuracy: AIF360 {(answer == people.label).mean():.4f}, ours {ours.accuracy:.4f}")
 
 
@@ -219,7 +201,8 @@ def twenty_thousand():
 
 
 def main():
-    rows = Rows("eo, simplex; CPU seconds of one process, one run")
+    columns = ("what", "network", "K", "N", "peer", "its time", "ours", "ratio", "wanted")
+    rows = Peers("eo, simplex; CPU seconds of one process, one run", *columns)
     against_the_authors(rows)
     for compare, more in (
         (against_cvxpy, (50,)),
@@ -234,10 +217,10 @@ def main():
     against_warm_highs(rows)
     few = FairnessProgram(INSTANCES["synthetic"](1000, 2), "eop")
     ours, _ = seconds(lambda: frontier(few, eps_local=GRID, eps_global=GRID), 3)
-    rows.add(
+    rows.compare(
         "map, eop", "synthetic", few.counts, "authors", 441 * authors(few.counts, "eop", 1), ours
     )
-    Console(width=120).print(rows.table)
+    rows.show()
     twenty_thousand()
 
 

@@ -19,7 +19,7 @@ from fairfl_core.data.calibration import Calibration
 from fairfl_core.data.counts import ClientCounts, count_people
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
-from fairfl_core.lp.rate_estimates import PSEUDO_ROWS
+from fairfl_core.lp.rate_estimates import pull
 from fairfl_core.lp.rules import AnswerRules
 
 if TYPE_CHECKING:
@@ -124,10 +124,7 @@ class ScoreBins:
             ends = np.pad(below, ((0, 0), (1, 1)), constant_values=((0, 0), (0, len(score))))
             first = predicted * self.bins
             pooled[:, a, y, first : first + self.bins] = np.diff(ends, axis=1)
-        total = pooled.sum(axis=3, keepdims=True)
-        share = np.divide(pooled, total, out=np.zeros_like(pooled), where=total > 0)
-        own = table.sum(axis=3, keepdims=True)
-        return np.asarray(own * (table + PSEUDO_ROWS * share) / (own + PSEUDO_ROWS))
+        return pull(table, pooled)
 
 
 @dataclass(frozen=True, eq=False)

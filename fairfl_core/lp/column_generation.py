@@ -22,7 +22,7 @@ from fairfl_core.fairness.notions import Notion
 from fairfl_core.lp.constraints.base import Stacked
 from fairfl_core.lp.highs import HighsSolver, highs_solver
 from fairfl_core.lp.linear_program import LinearProgram, Objective, Optimum
-from fairfl_core.lp.rate_estimates import PSEUDO_ROWS, Measured
+from fairfl_core.lp.rate_estimates import Measured, pull
 from fairfl_core.lp.rules import RuleTable, ScoreRules
 
 __all__ = ["ColumnGeneration", "Pricing", "by_scores", "first_rules"]
@@ -230,7 +230,7 @@ def by_scores(measured: Measured, *, full: bool, refine: bool = False) -> Pricin
         keeps = np.where(answer == measured.predicted, measured.amount.sum(axis=1), 0.0)
         kept = np.bincount(measured.cell, keeps, minlength=cells).astype(float)
         if measured.rates == "shrunk":
-            confusion = _shrunk(confusion, _on_the_group(rules, measured, groups))
+            confusion = pull(confusion, _on_the_group(rules, measured, groups))
         return rules.table(confusion, kept, groups)
 
     return price
@@ -306,10 +306,3 @@ def _on_the_group(rules: ScoreRules, measured: Measured, groups: int) -> Floats:
             answer = rules.answer(np.full(len(rows), rule), scores, predicted)
             found[rule] = _tally(np.zeros(len(rows), np.int64), answer, amount, 1)[0]
     return found
-
-
-def _shrunk(own: Floats, pooled: Floats) -> Floats:
-    """The cell's people by answer, pulled to the group's shares; see `rates.shrink`."""
-    people, total = own.sum(axis=2, keepdims=True), pooled.sum(axis=2, keepdims=True)
-    share = np.divide(pooled, total, out=np.zeros_like(pooled), where=total > 0)
-    return people * (own + PSEUDO_ROWS * share) / (people + PSEUDO_ROWS)

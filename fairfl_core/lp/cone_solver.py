@@ -221,7 +221,8 @@ class ConeSolver(Solver):
         program, conic = self.program, start.conic
         columns = start.columns.copy()
         near = start.sums - limits >= -_NEAR * np.abs(limits)
-        rows = near | (start.duals[start.place] != 0) | start.is_of_no_client
+        rows = near | (start.duals[start.place] != 0)
+        rows |= program.constraints.scope[start.place] < 0  # of no client
         for _ in range(_MOST_ROUNDS):
             part, kept = conic.take(rows, columns)
             try:
@@ -268,42 +269,29 @@ class _Start:
         """Whether it keeps this overall limit."""
         return bool((self.sums <= self.limits(eps_global) + _VIOLATED).all())
 
-    @cached_property
-    def _finite(self) -> tuple[Ints, Floats]:
-        # Which limits are finite is a matter of the clients' limits.
-        lower, upper = self.program.constraints.bounds(0.0, self.eps_local)
-        high, low = (np.flatnonzero(np.isfinite(one)) for one in (upper, lower))
-        return np.append(high, low), np.append(np.ones(len(high)), -np.ones(len(low)))
+    def limits(self, eps_global: float) -> Floats:
+        """The upper limits of its rows, as long as the overall one is below 1."""
+        return self.program.constraints.upper_limits(eps_global, self.eps_local)[2]
 
-    @property
+    @cached_property
     def place(self) -> Ints:
         """The row of every finite limit, those from above first."""
-        return self._finite[0]
+        return self.program.constraints.upper_limits(0.0, self.eps_local)[0]
 
-    @property
+    @cached_property
     def sign(self) -> Floats:
         """1 for a limit from above, -1 for one from below."""
-        return self._finite[1]
+        return self.program.constraints.upper_limits(0.0, self.eps_local)[1]
 
     @cached_property
     def matrix(self) -> sparse.csr_array:
         """What x adds up to in these rows, by their sign."""
         return sparse.csr_array(self.program.matrix[self.place] * self.sign[:, None])
 
-    def limits(self, eps_global: float) -> Floats:
-        """Their upper limits."""
-        lower, upper = self.program.constraints.bounds(eps_global, self.eps_local)
-        return self.sign * np.where(self.sign > 0, upper[self.place], lower[self.place])
-
     @cached_property
     def sums(self) -> Floats:
         """What its x adds up to."""
         return np.asarray(self.matrix @ self.x)
-
-    @property
-    def is_of_no_client(self) -> Bools:
-        """Whether each row is one of the overall gap, or has a limit of its own."""
-        return np.asarray(self.program.constraints.scope[self.place] < 0)
 
     @cached_property
     def conic(self) -> _Conic:

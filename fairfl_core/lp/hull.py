@@ -14,7 +14,6 @@ There only corners of the group's path count, and those are looked up in hulls o
 """
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,18 +35,8 @@ _ROUNDING = 1e-12  # how far above a line, in its length, a point surely is abov
 def hull_rules(measured: Measured) -> RuleTable:
     """Return the corners of every cell: the model's answer, the constants, and cuts of the score.
 
-    They are the same for every notion, policy and confidence, and are kept with the people.
+    They are the same for every notion, policy and confidence.
     """
-    if measured not in _known:
-        _known[measured] = _all_corners(measured)
-    return _known[measured]
-
-
-_known: "WeakKeyDictionary[Measured, RuleTable]" = WeakKeyDictionary()
-
-
-def _all_corners(measured: Measured) -> RuleTable:
-    """List the hulls cell by cell: rules of answers first, then cuts."""
     table = np.asarray(measured.counts.table, float).reshape(-1, 2, 2)
     groups = len(measured.counts.groups)
     parts = [_turned_answers(table, groups), *_cuts(_Paths(measured), groups)]

@@ -133,12 +133,11 @@ def explain_infeasible(
     certain: bool = True,
 ) -> Infeasible:
     """Relax the limits, then the floors; `find` looks for rules that are not listed."""
-    rows = program.constraints
-    floors, places = _floors(rows)
+    floors, places = _floors(program.constraints)
     relaxed = _Relaxed(program, find)
     least_global: float | None = None
     least_local: float | None = None
-    against = np.zeros(len(rows))
+    against = np.zeros(len(program.constraints))
     try:
         inside = relaxed.least_inside(len(local))
         each = max(inside, float(local.min(initial=1.0)))
@@ -150,16 +149,14 @@ def explain_infeasible(
     share, lowered = relaxed.floors(eps_global, local)
     if not against.any():
         against = np.abs(lowered)
-    tight = np.flatnonzero(against[places] > _BY)
     named = dict.fromkeys(
         (
             counts.clients[floors.client[row]],
             counts.groups[floors.group[row]],
             floors.floors[floors.floor[row]].label,
         )
-        for row in tight
+        for row in np.flatnonzero(against[places] > _BY)
     )
-    rates = [one for one in floors.floors if one.keeps is None]
     kept = {one.label: one.keeps for one in floors.floors if one.keeps is not None}
     return Infeasible(
         eps_global=eps_global,
@@ -167,7 +164,7 @@ def explain_infeasible(
         who=tuple(named),
         least_global=least_global,
         least_local=least_local,
-        highest_floor={one.label: share * one.rate for one in rates},
+        highest_floor={one.label: share * one.rate for one in floors.floors if one.keeps is None},
         highest_keep={label: 1 - share * (1 - keeps) for label, keeps in kept.items()},
         certain=certain,
     )
@@ -185,9 +182,8 @@ class _Relaxed:
     def __init__(self, program: LinearProgram, find: Finder | None) -> None:
         self.program, self.find, self.rows = program, find, program.constraints
         floors, places = _floors(self.rows)
-        slope = np.zeros(len(self.rows))
-        slope[places] = floors.steepness
-        self._lowers = sparse.csr_array(slope[:, None])  # what lowering all floors takes off
+        self._lowers = sparse.lil_array((len(self.rows), 1))  # what lowering all floors takes off
+        self._lowers[places, 0] = floors.steepness
 
     def least_inside(self, clients: int) -> float:
         """The least limit inside all clients that the floors allow without an overall one."""
@@ -213,12 +209,10 @@ class _Relaxed:
         `of_row` says which of the widenings a row's limit moves with, -1 for none.
         """
         row, many = np.flatnonzero(of_row >= 0), int(of_row.max(initial=0)) + 1
-        widens = sparse.csr_array(
-            (np.ones(len(row)), (row, of_row[row])), shape=(len(of_row), many)
-        )
+        widens = sparse.csr_array((np.ones(len(row)), (row, of_row[row])), (len(of_row), many))
         # A lower limit of 0, of a rate above its level, does not move with epsilon.
-        moves = -self.rows.moves[0]
-        below, above, cost = widens * moves[:, None], -widens, np.ones(many)
+        below, above = widens * -self.rows.moves[0][:, None], -widens
+        cost = np.ones(many)
         if self.find is not None:  # which needs duals, even while the floors seem out of reach
             below = sparse.hstack([below, self._lowers])
             above = sparse.hstack([above, 0 * self._lowers])
@@ -247,43 +241,27 @@ class _Relaxed:
         `below` and `above` are what the elastic columns add to rows that have a lower and an upper
         limit.
         """
+        row, sign, limits = self.rows.upper_limits(eps_global, local)
+        elastic = sparse.vstack([above.tocsr()[row[sign > 0]], -below.tocsr()[row[sign < 0]]])
         for _ in range(_ROUNDS):
-            given, duals, paid = self._over_known(eps_global, local, below, above, cost)
+            program = self.program
+            x, prices, paid = solve_conic(
+                np.append(np.zeros(program.matrix.shape[1]), cost),
+                sparse.hstack([program.matrix[row] * sign[:, None], elastic], "csr"),
+                limits,
+                _padded(program.blocks, len(cost)),
+                # An overall limit of 1 asks for nothing: its margin does not matter.
+                [_padded(cone, len(cost)) for cone in program.cones if eps_global < 1],
+            )
+            duals = np.zeros(len(self.rows))
+            np.add.at(duals, row, sign * prices)
             new = None if self.find is None else self.find(duals, paid)
             if new is None:
                 break
-            rules = RuleTable.join([self.program.rules, new])
+            rules = RuleTable.join([program.rules, new])
             none = np.zeros(len(rules))
             self.program = LinearProgram.of(self.rows, rules, none, none)
-        return given, duals
-
-    def _over_known(
-        self,
-        eps_global: float,
-        local: Floats,
-        below: sparse.sparray,
-        above: sparse.sparray,
-        cost: Floats,
-    ) -> tuple[Floats, Floats, Floats]:
-        """The same over the rules there are, with the duals of the blocks."""
-        program = self.program
-        lower, upper = self.rows.bounds(eps_global, local)
-        high, low = np.flatnonzero(np.isfinite(upper)), np.flatnonzero(np.isfinite(lower))
-        at_most = sparse.hstack([program.matrix, above], format="csr")[high]
-        at_least = sparse.hstack([program.matrix, below], format="csr")[low]
-        whole = np.append(np.zeros(program.matrix.shape[1]), cost)
-        cones = [_padded(cone, len(cost)) for cone in program.cones]
-        x, prices, paid = solve_conic(
-            whole,
-            sparse.vstack([at_most, -at_least], format="csr"),
-            np.append(upper[high], -lower[low]),
-            _padded(program.blocks, len(cost)),
-            cones if eps_global < 1 else [],  # 1 asks for nothing: its margin does not matter
-        )
-        duals = np.zeros(len(self.rows))
-        np.add.at(duals, high, prices[: len(high)])
-        np.add.at(duals, low, -prices[len(high) :])
-        return x[-len(cost) :], duals, paid
+        return x[-len(cost) :], duals
 
 
 def _padded(matrix: sparse.csr_array, columns: int) -> sparse.csr_array:

@@ -8,6 +8,7 @@ is independent of the region.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -30,6 +31,7 @@ __all__ = [
     "counted",
     "counts_by",
     "measured",
+    "pull",
     "rate_names",
     "shrink",
 ]
@@ -72,8 +74,9 @@ class Measured:
     rates: str
     bytes_once: int | None = None
 
+    @cached_property
     def listed(self) -> "RuleTable":
-        """Return the rules of two labels: the corners of every cell."""
+        """The rules of two labels: the corners of every cell."""
         from fairfl_core.lp.hull import hull_rules
 
         return hull_rules(self)
@@ -93,7 +96,7 @@ class Measured:
             return self.bytes_once
         clients, groups, labels = self.counts.table.shape[:3]
         if labels == 2:
-            return int(_NUMBER * 2 * np.bincount(self.listed().client).max())
+            return int(_NUMBER * 2 * np.bincount(self.listed.client).max())
         tables = labels**2 * (clients if self.rates == "shrunk" else 1)
         return int(_NUMBER * groups * (labels**2 + rounds * (tables + rates + 1)))
 
@@ -175,10 +178,14 @@ def shrink(counts: ClientCounts, rows: float = PSEUDO_ROWS) -> ClientCounts:
     pooled shares and m the number of pseudo-rows: how many people there are stays.
     """
     table = np.asarray(counts.table, float)
-    people = table.sum(axis=3, keepdims=True)
-    pooled, total = table.sum(axis=0), people.sum(axis=0)
+    return _reals(counts, pull(table, table.sum(axis=0), rows))
+
+
+def pull(own: Floats, pooled: Floats, rows: float = PSEUDO_ROWS) -> Floats:
+    """Pull people by answer (the last axis) to the pooled shares of answers."""
+    people, total = own.sum(axis=-1, keepdims=True), pooled.sum(axis=-1, keepdims=True)
     share = np.divide(pooled, total, out=np.zeros_like(pooled), where=total > 0)
-    return _reals(counts, people * (table + rows * share) / (people + rows))
+    return np.asarray(people * (own + rows * share) / (people + rows))
 
 
 def _reals(counts: ClientCounts, table: Floats) -> ClientCounts:

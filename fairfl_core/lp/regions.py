@@ -255,7 +255,7 @@ class Exact(RegionKind):
             points = measured(scored, rates)
         else:
             points = people.measured() if isinstance(people, ScoreHistogram) else people
-        table = points.listed() if len(points.counts.labels) == 2 else first_rules(points)
+        table = points.listed if len(points.counts.labels) == 2 else first_rules(points)
         assert table.scores is not None
         return RegionRules(
             counts=points.counts,

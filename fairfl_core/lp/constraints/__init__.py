@@ -81,8 +81,7 @@ def constraints_for(
         parts.append(gap_constraints(notion, behind, merged=merged, eps=limit.eps, **scopes))
     if policy.has_ratios:
         parts.append(ratio_constraints(notion, behind, policy, counts.favourable))
-    if policy.has_shares:
-        parts.append(share_constraints(policy, counts))
+    parts += share_constraints(policy, counts)
     if policy.floors:
         floors = FloorConstraints.of(policy.floors, counts, guarantee, cuts=cuts, soft=soft)
         parts.append(floors)

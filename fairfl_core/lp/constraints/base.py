@@ -77,6 +77,13 @@ class Constraints(ABC):
         lower, upper = self.limits + self.moves * self.asked(eps_global, eps_local)
         return lower, upper
 
+    def upper_limits(self, eps_global: float, eps_local: Floats) -> tuple[Ints, Floats, Floats]:
+        """Write finite limits as upper ones: sign times row is at most the limit, in that order."""
+        lower, upper = self.bounds(eps_global, eps_local)
+        high, low = np.flatnonzero(np.isfinite(upper)), np.flatnonzero(np.isfinite(lower))
+        sign = np.append(np.ones(len(high)), -np.ones(len(low)))
+        return np.append(high, low), sign, np.append(upper[high], -lower[low])
+
     def asked(self, eps_global: float, eps_local: Floats) -> Floats:
         """The epsilon of every row, 0 where it has none."""
         return np.append(eps_local, [0.0, eps_global])[self.scope]  # OVERALL is the last

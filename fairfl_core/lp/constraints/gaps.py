@@ -1,5 +1,6 @@
 """Rows of rates: gaps held down, ratios held up, and shares of answers within a limit."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -148,52 +149,50 @@ def ratio_constraints(
     )
 
 
-def share_constraints(policy: Policy, counts: ClientCounts) -> RateConstraints:
-    """Lay out a row for each precision and capacity, overall or in every client.
+def share_constraints(policy: Policy, counts: ClientCounts) -> Iterator[RateConstraints]:
+    """Lay out the rows of each precision and capacity, overall or in every client.
 
     ::
 
         precision of y at least r:   sum over labels z of ([z = y] - r) Pr(label z, answer y) >= 0
         capacity s:                  Pr(answer favourable) <= s
     """
-    size, n = len(counts.labels), np.asarray(counts.n_client, float)
-    kinds: list[tuple[bool, Floats, tuple[float, float], str]] = []
+    size = len(counts.labels)
     for inside, most in ((False, policy.capacity_global), (True, policy.capacity_local)):
         if most is not None:
-            favourable = np.zeros((size, size))
-            favourable[:, counts.labels.index(counts.favourable)] = 1.0
+            counted = np.zeros((size, size))
+            counted[:, counts.labels.index(counts.favourable)] = 1.0
             what = f"share answered “{counts.favourable}”"
-            kinds.append((inside, favourable, (-np.inf, most), what))
+            yield _of_everybody(counts, counted, (-np.inf, most), what, inside=inside)
     for floor in policy.precision:
         label, counted = counts.labels.index(floor.label), np.zeros((size, size))
         counted[:, label] = -floor.rate
         counted[label, label] += 1.0
-        what = f"precision of “{floor.label}”"
-        kinds.append((floor.scope == "local", counted, (0.0, np.inf), what))
-    at = np.full((len(kinds), len(n)), -1)
-    share = np.zeros(at.shape)
-    clients: list[Ints] = []
-    for number, (inside, *_) in enumerate(kinds):
-        rows = np.flatnonzero(n > 0) if inside else np.array([OVERALL])
-        at[number, n > 0] = sum(len(one) for one in clients) + (
-            np.arange(len(rows)) if inside else 0
-        )
-        share[number] = 1 / np.where(n > 0, n if inside else counts.n, 1.0)
-        clients.append(rows)
-    about = np.repeat(np.arange(len(kinds)), [len(rows) for rows in clients])
-    limits = np.array([limit for _, _, limit, _ in kinds])[about].T
-    by_cell = (1, len(n), len(counts.groups), len(kinds))
+        what, inside = f"precision of “{floor.label}”", floor.scope == "local"
+        yield _of_everybody(counts, counted, (0.0, np.inf), what, inside=inside)
+
+
+def _of_everybody(
+    counts: ClientCounts, counted: Floats, limit: tuple[float, float], what: str, *, inside: bool
+) -> RateConstraints:
+    """Rows of the share of people who are counted, by label and answer: one, or one a client."""
+    n = np.asarray(counts.n_client, float)
+    client = np.flatnonzero(n > 0) if inside else np.array([OVERALL])
+    place = np.full(len(n), -1)
+    place[n > 0] = np.arange(len(client)) if inside else 0
+    share = 1 / np.where(n > 0, n if inside else counts.n, 1.0)
+    by_cell = (1, len(n), len(counts.groups), 1)
     return RateConstraints(
-        scope=np.full(len(about), NO_EPSILON),
-        limits=limits,
-        moves=np.zeros_like(limits),
-        client=np.concatenate(clients),
-        about=about,
-        titles=tuple(what for *_, what in kinds),
-        auxiliary=sparse.csr_array((len(about), 0)),
-        counted=np.stack([counted for _, counted, _, _ in kinds], axis=2),
-        place=np.broadcast_to(at.T[:, None], by_cell),
-        weight=np.broadcast_to(share.T[:, None], by_cell),
+        scope=np.full(len(client), NO_EPSILON),
+        limits=np.repeat(np.array(limit)[:, None], len(client), axis=1),
+        moves=np.zeros((2, len(client))),
+        client=client,
+        about=np.zeros(len(client), np.int64),
+        titles=(what,),
+        auxiliary=sparse.csr_array((len(client), 0)),
+        counted=counted[..., None],
+        place=np.broadcast_to(place[:, None, None], by_cell),
+        weight=np.broadcast_to(share[:, None, None], by_cell),
     )
 
 

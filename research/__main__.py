@@ -77,20 +77,19 @@ def methods(
     if as_json:
         print_json([row.to_json() for row in rows])
         return
-    columns = ["method", "setting", "seeds", "accuracy", "global", "local", "worst"]
     for name in names:
-        lines = [
-            [
-                row.method,
-                row.setting,
-                str(len(row.seeds)),
-                f"{row.accuracy.mean():.2%}",
-                *(f"{row.gap(gap):.4f}" for gap in list(GAPS)[:3]),
-            ]
-            for row in rows
-            if row.experiment == name
-        ]
-        print_table(f"{name}, on test people", columns, lines)
+        mine = [row for row in rows if row.experiment == name]
+        gaps = zip(("global", "local", "worst"), GAPS, strict=False)
+        print_table(
+            f"{name}, on test people",
+            {
+                "method": [row.method for row in mine],
+                "setting": [row.setting for row in mine],
+                "seeds": [str(len(row.seeds)) for row in mine],
+                "accuracy": [f"{row.accuracy.mean():.2%}" for row in mine],
+                **{title: [f"{row.gap(gap):.4f}" for row in mine] for title, gap in gaps},
+            },
+        )
 
 
 @app.command()

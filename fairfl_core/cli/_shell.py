@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import wraps
@@ -154,25 +154,21 @@ def say(sentence: str) -> None:
 MOST_ROWS = 15  # of a table that a person reads; the JSON has all of them
 
 
-def print_table(
-    title: str,
-    columns: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    most: int | None = None,
-) -> None:
-    """Print a table: the first column is a name, the others are numbers.
+def print_table(title: str, columns: Mapping[str, Sequence[str]], most: int | None = None) -> None:
+    """Print a table: the cells of each column, the first a name, the others numbers.
 
     In a narrow terminal a cell goes on in the next line: names that differ at their end do. Of
     more rows than `most` the first are printed, and the title says so.
     """
+    rows = list(zip(*columns.values(), strict=True))
     if most is not None and len(rows) > most:
-        title, rows = f"{title} ({most} of {len(rows)})", rows[:most]
+        title = f"{title} ({most} of {len(rows)})"
     say(title)  # a title of Rich's own is wrapped to the width of its table
     table = Table()
     for place, column in enumerate(columns):
         table.add_column(escape(column), justify="right" if place else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(escape(cell) for cell in row))
+    for row in rows[:most]:
+        table.add_row(*map(escape, row))
     _out.print(table)
 
 

@@ -160,24 +160,18 @@ def _show(
 ) -> None:
     experiment = taken.experiment
 
-    def how(role: str) -> str:
-        return "guessed" if role in guessed else "named"
-
     if roles is not None:
+        held = [(role, role, str(getattr(roles, role))) for role in _ROLES]
+        held += [("scores", f"score of {name}", column) for name, column in roles.scores]
+        held += [("probability", f"probability of {roles.probability_of}", roles.probability)]
+        held = [one for one in held if one[2]]
         print_table(
             "Which column holds what",
-            ["what", "column", "how"],
-            [
-                [role, str(getattr(roles, role)), how(role)]
-                for role in _ROLES
-                if getattr(roles, role)
-            ]
-            + [[f"score of {name}", column, how("scores")] for name, column in roles.scores]
-            + [
-                [f"probability of {of}", column, how("probability")]
-                for of, column in [(roles.probability_of, roles.probability)]
-                if column
-            ],
+            {
+                "what": [what for _, what, _ in held],
+                "column": [column for _, _, column in held],
+                "how": ["guessed" if role in guessed else "named" for role, _, _ in held],
+            },
         )
     say(
         f"{len(experiment.clients):,} clients; groups {', '.join(experiment.groups)}; labels "

@@ -64,22 +64,21 @@ def compare(
         return
     for check in taken.checks[:1]:
         say(check.sentence)
-    lines = [
-        [
-            setting.model,
-            "as it is" if setting.epsilon is None else f"{setting.epsilon:g}",
-            _between(setting.evaluation.accuracy, setting.evaluation.accuracy_interval),
-            _between(setting.gap("gap_global"), setting.evaluation.global_interval),
-            f"{setting.gap('gap_local_worst'):.3f}",
-        ]
-        for own in settings
-        for setting in frontier(own, "gap_global")
-    ]
+    best = [setting for own in settings for setting in frontier(own, "gap_global")]
     n = settings[0][0].unseen
     print_table(
         f"{notion}, {region}, on {n:,.0f} unseen people (95 % limits); what no other limit beats",
-        ["model", "limit", "accuracy", "overall gap", "worst client"],
-        lines,
+        {
+            "model": [one.model for one in best],
+            "limit": ["as it is" if one.epsilon is None else f"{one.epsilon:g}" for one in best],
+            "accuracy": [
+                _between(one.evaluation.accuracy, one.evaluation.accuracy_interval) for one in best
+            ],
+            "overall gap": [
+                _between(one.gap("gap_global"), one.evaluation.global_interval) for one in best
+            ],
+            "worst client": [f"{one.gap('gap_local_worst'):.3f}" for one in best],
+        },
     )
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -163,19 +163,15 @@ def _show_besides(verdict: Verdict | None) -> None:
         return
     print_table(
         "Asked besides gaps",
-        ["where", "what", "asked", "here", "between", "n", ""],
-        [
-            [
-                one.where,
-                one.what,
-                f"{'≥' if one.at_least else '≤'} {one.bound:g}",
-                number(one.value),
-                f"{number(one.low)} and {number(one.high)}",
-                f"{one.n:,}",
-                one.state,
-            ]
-            for one in besides
-        ],
+        {
+            "where": [one.where for one in besides],
+            "what": [one.what for one in besides],
+            "asked": [f"{'≥' if one.at_least else '≤'} {one.bound:g}" for one in besides],
+            "here": [number(one.value) for one in besides],
+            "between": [f"{number(one.low)} and {number(one.high)}" for one in besides],
+            "n": [f"{one.n:,}" for one in besides],
+            "": [one.state for one in besides],
+        },
         MOST_ROWS,
     )
 
@@ -185,23 +181,22 @@ def _show_ratios(ratios: ImpactRatios) -> None:
     for comparison in ratios.comparisons:
         of = f" by {comparison.grouping}" if comparison.grouping else ""
         rows = [row for row in overall if row["grouping"] in (None, comparison.grouping)]
+        low, high = "selection_rate_low", "selection_rate_high"
         print_table(
             f"Impact ratios{of}, overall: screening, not compliance",
-            ["group", "n", "selected before", "selected", "95 % between", "impact ratio"],
-            [
-                [
-                    str(row["group"]),
-                    f"{row['n']:,.0f}",
-                    number(row["selection_rate_before"]),
-                    number(row["selection_rate"]),
-                    f"{number(row['selection_rate_low'])} and "
-                    f"{number(row['selection_rate_high'])}",
+            {
+                "group": [str(row["group"]) for row in rows],
+                "n": [f"{row['n']:,.0f}" for row in rows],
+                "selected before": [number(row["selection_rate_before"]) for row in rows],
+                "selected": [number(row["selection_rate"]) for row in rows],
+                "95 % between": [f"{number(row[low])} and {number(row[high])}" for row in rows],
+                "impact ratio": [
                     "left out"
                     if row["left_out"]
-                    else (number(row["impact_ratio"]) if row["assessable"] else NOT_ASSESSABLE),
-                ]
-                for row in rows
-            ],
+                    else (number(row["impact_ratio"]) if row["assessable"] else NOT_ASSESSABLE)
+                    for row in rows
+                ],
+            },
         )
 
 
@@ -252,8 +247,7 @@ def _show(fair: Predictor, evaluation: Evaluation) -> None:
             _worst(evaluation),
         ],
     }
-    rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    print_table(f"{fair.notion}, {fair.region}", list(columns), rows)
+    print_table(f"{fair.notion}, {fair.region}", columns)
     if evaluation.unknown is not None:
         low, high = evaluation.unknown
         say(
@@ -272,20 +266,19 @@ def _show(fair: Predictor, evaluation: Evaluation) -> None:
     by_client = evaluation.client_columns() | evaluation.chance_columns()
     clients = records({"client": counts.clients, **by_client})
     clients.sort(key=lambda row: -1.0 if row["gap"] is None else row["gap"], reverse=True)
+    clients = clients[:MOST_ROWS]
     print_table(
         "Clients, largest gap first",
-        ["client", "n", "gap", "95 %, each on its own", "one draw", "chance alone"],
-        [
-            [
-                row["client"],
-                f"{row['n']:,.0f}",
-                number(row["gap"]),
-                f"{number(row['gap_low'])} to {number(row['gap_high'])}",
-                number(row["gap_one_draw"]),
-                number(row["noise_floor"]),
-            ]
-            for row in clients[:MOST_ROWS]
-        ],
+        {
+            "client": [row["client"] for row in clients],
+            "n": [f"{row['n']:,.0f}" for row in clients],
+            "gap": [number(row["gap"]) for row in clients],
+            "95 %, each on its own": [
+                f"{number(row['gap_low'])} to {number(row['gap_high'])}" for row in clients
+            ],
+            "one draw": [number(row["gap_one_draw"]) for row in clients],
+            "chance alone": [number(row["noise_floor"]) for row in clients],
+        },
     )
     changed = zip(counts.groups, evaluation.changed, strict=True)
     say("Answers changed: " + ", ".join(f"{group} {share:.1%}" for group, share in changed) + ".")
@@ -326,22 +319,22 @@ def show_alarms(harm: Harm) -> None:
     show_worse_off(harm)
     if not harm.lost:
         return
+    beyond = {True: "yes", False: "may be chance"}
     print_table(
         "Recognised less often",
-        ["where", "group", "label", "before", "after", "95 %", "n", "beyond chance"],
-        [
-            [
-                alarm.where,
-                alarm.group,
-                alarm.label or "",
-                f"{alarm.before:.1%}",
-                f"{alarm.after:.1%}",
-                f"{alarm.low:.1%} to {alarm.high:.1%}",
-                f"{alarm.n:,}",
-                "yes" if alarm.beyond_chance else "noise" if alarm.noisy else "may be chance",
-            ]
-            for alarm in harm.lost
-        ],
+        {
+            "where": [one.where for one in harm.lost],
+            "group": [one.group for one in harm.lost],
+            "label": [one.label or "" for one in harm.lost],
+            "before": [f"{one.before:.1%}" for one in harm.lost],
+            "after": [f"{one.after:.1%}" for one in harm.lost],
+            "95 %": [f"{one.low:.1%} to {one.high:.1%}" for one in harm.lost],
+            "n": [f"{one.n:,}" for one in harm.lost],
+            "beyond chance": [
+                "noise" if one.noisy and not one.beyond_chance else beyond[one.beyond_chance]
+                for one in harm.lost
+            ],
+        },
         MOST_ROWS,
     )
 
@@ -363,26 +356,25 @@ def show_rates(rates: AllRates) -> None:
         for row in records(rates.columns())
         if row["client"] is None and row["label"] in (favourable, None)
     ]
+
+    def share(row: dict[str, Any], name: str) -> str:
+        return _share(row[name]) if row["assessable"] else NOT_ASSESSABLE
+
     print_table(
         f"Every rate of “{favourable}”, overall",
-        ["rate", "group", "before", "after", "95 %", "n"],
-        [
-            [
-                row["rate"],
-                row["group"],
-                *(
-                    (
-                        _share(row["before"]),
-                        _share(row["after"]),
-                        f"{_share(row['after_low'])} to {_share(row['after_high'])}",
-                    )
-                    if row["assessable"]
-                    else (NOT_ASSESSABLE, NOT_ASSESSABLE, "")
-                ),
-                f"{row['n']:,.0f}",
-            ]
-            for row in shown
-        ],
+        {
+            "rate": [row["rate"] for row in shown],
+            "group": [row["group"] for row in shown],
+            "before": [share(row, "before") for row in shown],
+            "after": [share(row, "after") for row in shown],
+            "95 %": [
+                f"{_share(row['after_low'])} to {_share(row['after_high'])}"
+                if row["assessable"]
+                else ""
+                for row in shown
+            ],
+            "n": [f"{row['n']:,.0f}" for row in shown],
+        },
     )
     notions = [
         f"{one.notion} {number(one.before)} to {number(one.after)} ({one.word})"

@@ -64,11 +64,15 @@ def map_(
     print_table(
         f"Accuracy, {asked.notion}, {program.region} ({program.counts.n:,.0f} {program.counts.whom} it was fitted on); "
         "rows: gap allowed inside each client, columns: gap allowed overall",
-        ["", *(f"{epsilon:g}" for epsilon in grid)],
-        [
-            [f"{epsilon:g}", *("collide" if value != value else f"{value:.1%}" for value in row)]
-            for epsilon, row in zip(grid, found.accuracy, strict=True)
-        ],
+        {
+            "": [f"{epsilon:g}" for epsilon in grid],
+            **{
+                f"{epsilon:g}": [
+                    "collide" if value != value else f"{value:.1%}" for value in column
+                ]
+                for epsilon, column in zip(grid, found.accuracy.T, strict=True)
+            },
+        },
     )
 
 

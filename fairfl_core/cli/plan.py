@@ -58,17 +58,13 @@ def plan(
     )
     print_table(
         "Whom to see next",
-        ["client", "group", "label", "now", "more"],
-        [
-            [
-                cell.client or "any",
-                cell.group,
-                cell.label or "any",
-                f"{cell.have:,}",
-                f"{cell.more:,}",
-            ]
-            for cell in found.cells
-        ],
+        {
+            "client": [cell.client or "any" for cell in found.cells],
+            "group": [cell.group for cell in found.cells],
+            "label": [cell.label or "any" for cell in found.cells],
+            "now": [f"{cell.have:,}" for cell in found.cells],
+            "more": [f"{cell.more:,}" for cell in found.cells],
+        },
         _MOST,
     )
     steps = "; ".join(f"{n:,} people settle {many}" for n, many in found.curve[1:][:_MOST])

@@ -66,12 +66,11 @@ def review(
             }
         )
         return
-    names = [column.name for column in board.columns]
-    lines = [
-        [title, *(column.cells[code].in_one_line for column in board.columns)]
-        for code, title in ROWS
-    ]
-    print_table(board.question, ["", *names], lines)
+    cells = {
+        column.name: [column.cells[code].in_one_line for code, _ in ROWS]
+        for column in board.columns
+    }
+    print_table(board.question, {"": [title for _, title in ROWS], **cells})
     say(f"{board.decision} {' '.join(board.reasons)}")
     if out is not None:
         say(f"Report written to {out}.")

@@ -226,17 +226,13 @@ def _show(
     )
     print_table(
         "Clients, dearest first",
-        ["client", "n", "gap", "asked", "price per hundredth"],
-        [
-            [
-                counts.clients[c],
-                f"{counts.n_client[c]:,.0f}",
-                number(gaps.local[c]),
-                f"{solution.eps_local[c]:g}",
-                f"{solution.price_local[c]:.4f} {unit}",
-            ]
-            for c in order
-        ],
+        {
+            "client": [counts.clients[c] for c in order],
+            "n": [f"{counts.n_client[c]:,.0f}" for c in order],
+            "gap": [number(gaps.local[c]) for c in order],
+            "asked": [f"{solution.eps_local[c]:g}" for c in order],
+            "price per hundredth": [f"{solution.price_local[c]:.4f} {unit}" for c in order],
+        },
         MOST_ROWS,
     )
     for cell in solution.not_assessable[:MOST_ROWS]:

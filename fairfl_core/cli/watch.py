@@ -149,19 +149,17 @@ def _show(watched: Watch) -> None:
     scopes = sorted(watched.scopes, key=lambda one: (one.broke is None, -one.gap[-1]))
     print_table(
         "Limits, worst first",
-        ["where", "verdict", "gap", "between", "allowed", "people", "broke in"],
-        [
-            [
-                "overall" if one.client is None else one.client,
-                one.word,
-                f"{one.gap[-1]:.3f}",
-                f"{one.low[-1]:.3f} to {one.high[-1]:.3f}",
-                f"{one.eps:g}",
-                f"{one.people[-1]:,.0f}",
-                "" if one.broke is None else watched.periods[one.broke],
-            ]
-            for one in scopes
-        ],
+        {
+            "where": ["overall" if one.client is None else one.client for one in scopes],
+            "verdict": [one.word for one in scopes],
+            "gap": [f"{one.gap[-1]:.3f}" for one in scopes],
+            "between": [f"{one.low[-1]:.3f} to {one.high[-1]:.3f}" for one in scopes],
+            "allowed": [f"{one.eps:g}" for one in scopes],
+            "people": [f"{one.people[-1]:,.0f}" for one in scopes],
+            "broke in": [
+                "" if one.broke is None else watched.periods[one.broke] for one in scopes
+            ],
+        },
         MOST_ROWS,
     )
     for note in watched.notes:

@@ -12,7 +12,7 @@ The answer is a function of the program and the limits alone, whatever was solve
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,7 +24,7 @@ from fairfl_core.errors import InfeasibleError
 from fairfl_core.lp.highs import FullSolver, HighsSolver, Solver
 from fairfl_core.lp.linear_program import LinearProgram
 
-__all__ = ["ConeSolver", "solve_conic"]
+__all__ = ["ConeProgram", "ConeSolver"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -42,59 +42,67 @@ _MOST_ROUNDS = 30
 
 
 @dataclass(frozen=True, eq=False)
-class _Conic:
-    """Rows of a cone program in Clarabel's order: right - whole x is in a product of cones.
+class ConeProgram:
+    """Minimise cost.x over x >= 0, matrix x <= limits, blocks x = 1 and the cones.
 
     Attributes
     ----------
-    whole : csc_array
-        The blocks, the limits, -x <= 0, and minus the cones.
-    blocks, limits : int
-        How many rows of the first two there are.
+    cost, limits : ndarray
+    matrix, blocks : csr_array
+    cones : csr_array
+        The rows of all cones, one below the other.
     sizes : tuple of int
         How many rows each cone has.
     """
 
-    whole: sparse.csc_array
-    blocks: int
-    limits: int
+    cost: Floats
+    matrix: sparse.csr_array
+    limits: Floats
+    blocks: sparse.csr_array
+    cones: sparse.csr_array
     sizes: tuple[int, ...]
 
     @classmethod
     def of(
-        cls, matrix: sparse.csr_array, blocks: sparse.csr_array, cones: Sequence[sparse.csr_array]
-    ) -> "_Conic":
-        """Lay out x >= 0, matrix x <= limits, blocks x = 1 and the cones."""
-        positive = sparse.eye_array(blocks.shape[1], format="csr")
-        whole = sparse.vstack([blocks, matrix, -positive, *(-cone for cone in cones)], "csc")
+        cls,
+        cost: Floats,
+        matrix: sparse.csr_array,
+        limits: Floats,
+        blocks: sparse.csr_array,
+        cones: Sequence[sparse.csr_array],
+    ) -> "ConeProgram":
+        """Put the cones together."""
+        none = sparse.csr_array((0, len(cost)))
         sizes = tuple(cone.shape[0] for cone in cones)
-        return cls(whole, blocks.shape[0], matrix.shape[0], sizes)
+        return cls(cost, matrix, limits, blocks, sparse.vstack([none, *cones], "csr"), sizes)
 
-    def take(self, rows: Bools, columns: Bools) -> "tuple[_Conic, Bools]":
-        """Return some of the limits and columns, and which rows that leaves."""
-        one, cones = np.ones(self.blocks, bool), np.ones(sum(self.sizes), bool)
-        kept = np.concatenate([one, rows, columns, cones])
-        part = self.whole[:, np.flatnonzero(columns)][np.flatnonzero(kept)]
-        return _Conic(part, self.blocks, int(rows.sum()), self.sizes), kept
+    def take(self, rows: Bools, columns: Bools) -> "ConeProgram":
+        """Return the same over some of the limits and columns."""
+        row, column = np.flatnonzero(rows), np.flatnonzero(columns)
+        parts = self.matrix[row][:, column], self.limits[row], self.blocks[:, column]
+        return ConeProgram(self.cost[column], *parts, self.cones[:, column], self.sizes)
 
-    def solve(self, cost: Floats, limits: Floats) -> tuple[Floats, Floats] | None:
-        """Return the x of least cost and d cost / d right-hand side of every row.
+    def solve(self) -> tuple[Floats, Floats, Floats]:
+        """Return x and the duals of limits and blocks: d(cost) / d(right-hand side).
 
-        None where Clarabel finds no interior point.
+        Without a cone that is a linear program. Where Clarabel finds no interior point, all errors
+        are 0: every limit is kept, at a cost that may be higher.
         """
+        found = self.by_clarabel() if self.sizes else None
+        return self.without_error() if found is None else found[:3]
+
+    def by_clarabel(self) -> tuple[Floats, Floats, Floats, Floats] | None:
+        """Return the same and the duals of the cones' rows; None where there is no interior point."""
         import clarabel  # only where a confidence is asked for
 
-        size = len(cost)
-        right = np.concatenate(
-            [
-                np.ones(self.blocks),
-                np.where(limits > 2 * _SLACK, limits - _SLACK, limits),
-                np.zeros(size + sum(self.sizes)),
-            ]
-        )
+        size, blocks, limits = len(self.cost), self.blocks.shape[0], self.limits
+        rows = [self.blocks, self.matrix, -sparse.eye_array(size, format="csr"), -self.cones]
+        whole = sparse.csc_matrix(sparse.vstack(rows, "csc"))
+        tightened = np.where(limits > 2 * _SLACK, limits - _SLACK, limits)
+        right = np.concatenate([np.ones(blocks), tightened, np.zeros(size + sum(self.sizes))])
         kinds = [
-            clarabel.ZeroConeT(self.blocks),
-            clarabel.NonnegativeConeT(self.limits + size),
+            clarabel.ZeroConeT(blocks),
+            clarabel.NonnegativeConeT(len(limits) + size),
             *map(clarabel.SecondOrderConeT, self.sizes),
         ]
         settings = clarabel.DefaultSettings()
@@ -105,58 +113,34 @@ class _Conic:
             settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
             settings.static_regularization_constant = regularisation
             look()
-            whole = sparse.csc_matrix(self.whole)
-            found = clarabel.DefaultSolver(none, cost, whole, right, kinds, settings).solve()
+            found = clarabel.DefaultSolver(none, self.cost, whole, right, kinds, settings).solve()
             look()
             status = str(found.status)
             if status == "Solved":
-                return np.asarray(found.x), -np.asarray(found.z)
+                ends = [blocks, blocks + len(limits), blocks + len(limits) + size]
+                paid, prices, _, tight = np.split(-np.asarray(found.z), ends)
+                return np.asarray(found.x), prices, paid, tight
             if "Infeasible" in status:
                 raise InfeasibleError
         return None
 
-
-def solve_conic(
-    cost: Floats,
-    matrix: sparse.csr_array,
-    limits: Floats,
-    blocks: sparse.csr_array,
-    cones: Sequence[sparse.csr_array],
-) -> tuple[Floats, Floats, Floats]:
-    """Minimise cost.x over x >= 0, matrix x <= limits, blocks x = 1 and the cones.
-
-    Returns x and the duals of limits and blocks: d(cost) / d(right-hand side). Without a cone that is
-    a linear program. Where Clarabel finds no interior point, all errors are 0: every limit is kept, at
-    a cost that may be higher.
-    """
-    found = _Conic.of(matrix, blocks, cones).solve(cost, limits) if cones else None
-    if found is None:
-        return _without_error(cost, matrix, limits, blocks, cones)
-    x, duals = found
-    return x, duals[blocks.shape[0] :][: len(limits)], duals[: blocks.shape[0]]
-
-
-def _without_error(
-    cost: Floats,
-    matrix: sparse.csr_array,
-    limits: Floats,
-    blocks: sparse.csr_array,
-    cones: Sequence[sparse.csr_array],
-) -> tuple[Floats, Floats, Floats]:
-    """Solve the same where nothing is left to chance: every cone is a point."""
-    none = sparse.csr_array((0, len(cost)))
-    errors = sparse.vstack([none, *(cone[1:] for cone in cones)], "csr")
-    # Of a sum of errors that is to be 0 every part is.
-    one_sided = (errors < 0).sum(axis=1) == 0
-    free = np.flatnonzero((errors[one_sided] > 0).sum(axis=0) == 0)
-    rest = sparse.vstack([matrix, blocks, errors[~one_sided]], "csc")
-    sums = np.zeros(rest.shape[0] - len(limits))
-    sums[: blocks.shape[0]] = 1.0
-    solver = HighsSolver(np.append(np.full(len(limits), -np.inf), sums), np.append(limits, sums))
-    solver.add_columns(cost[free], rest[:, free])
-    x = np.zeros(len(cost))
-    x[free], duals = solver.solve()
-    return x, duals[: len(limits)], duals[len(limits) :][: blocks.shape[0]]
+    def without_error(self) -> tuple[Floats, Floats, Floats]:
+        """Solve the same where nothing is left to chance: every cone is a point."""
+        first = np.cumsum([0, *self.sizes])[:-1]
+        errors = self.cones[np.setdiff1d(np.arange(sum(self.sizes)), first)]
+        # Of a sum of errors that is to be 0 every part is.
+        one_sided = (errors < 0).sum(axis=1) == 0
+        free = np.flatnonzero((errors[one_sided] > 0).sum(axis=0) == 0)
+        rest = sparse.vstack([self.matrix, self.blocks, errors[~one_sided]], "csc")
+        many, blocks = len(self.limits), self.blocks.shape[0]
+        sums = np.zeros(rest.shape[0] - many)
+        sums[:blocks] = 1.0
+        lower, upper = np.append(np.full(many, -np.inf), sums), np.append(self.limits, sums)
+        solver = HighsSolver(lower, upper)
+        solver.add_columns(self.cost[free], rest[:, free])
+        x = np.zeros(len(self.cost))
+        x[free], duals = solver.solve()
+        return x, duals[:many], duals[many : many + blocks]
 
 
 class ConeSolver(Solver):
@@ -174,13 +158,11 @@ class ConeSolver(Solver):
         start = self._clients_alone(eps_local)
         if eps_global >= 1 or start.keeps(eps_global):
             return start.x, start.duals
-        limits = start.limits(eps_global)
-        program = self.program
-        rows = (program.cost, start.matrix, limits, program.blocks, program.cones)
+        conic = replace(start.conic, limits=start.limits(eps_global))
         if eps_global < _NO_ROOM:
-            x, prices, _ = _without_error(*rows)
+            x, prices, _ = conic.without_error()
         else:
-            x, prices = self._near(limits, start) or solve_conic(*rows)[:2]
+            x, prices = self._near(conic, start) or conic.solve()[:2]
         duals = np.zeros(len(self.program.constraints))
         np.add.at(duals, start.place, start.sign * prices)
         return x, duals
@@ -213,33 +195,30 @@ class ConeSolver(Solver):
             parts.append((int(bound), free, own[1:, free], cone[1:]))
         return parts
 
-    def _near(self, limits: Floats, start: "_Start") -> tuple[Floats, Floats] | None:
+    def _near(self, conic: ConeProgram, start: "_Start") -> tuple[Floats, Floats] | None:
         """Solve over few columns and rows, and take in what is missing until nothing is.
 
         None where that finds no optimum.
         """
-        program, conic = self.program, start.conic
-        columns = start.columns.copy()
+        columns, limits = start.columns.copy(), conic.limits
         near = start.sums - limits >= -_NEAR * np.abs(limits)
         rows = near | (start.duals[start.place] != 0)
-        rows |= program.constraints.scope[start.place] < 0  # of no client
+        rows |= self.program.constraints.scope[start.place] < 0  # of no client
         for _ in range(_MOST_ROUNDS):
-            part, kept = conic.take(rows, columns)
             try:
-                found = part.solve(program.cost[columns], limits[rows])
+                found = conic.take(rows, columns).by_clarabel()
             except InfeasibleError:
                 return None
             if found is None:
                 return None
-            x, duals = np.zeros(len(columns)), np.zeros(len(kept))
-            x[columns], duals[kept] = found
-            over = np.where(rows, 0.0, start.matrix @ x - limits)
-            more = over > _VIOLATED
-            first = conic.blocks + conic.limits
-            duals[first : first + len(x)] = 0.0  # of x >= 0: what is left is the reduced cost
-            helpful = self._helpful(np.where(columns, 0.0, program.cost - conic.whole.T @ duals))
+            x, prices = np.zeros(len(columns)), np.zeros(len(rows))
+            x[columns], prices[rows], paid, tight = found
+            more = np.where(rows, 0.0, conic.matrix @ x - limits) > _VIOLATED
+            reduced = conic.cost - conic.matrix.T @ prices - conic.blocks.T @ paid
+            reduced += conic.cones.T @ tight
+            helpful = self._helpful(np.where(columns, 0.0, reduced))
             if not more.any() and not helpful.any():
-                return x, duals[conic.blocks : first]
+                return x, prices
             rows, columns = rows | more, columns | helpful
         return None
 
@@ -294,9 +273,10 @@ class _Start:
         return np.asarray(self.matrix @ self.x)
 
     @cached_property
-    def conic(self) -> _Conic:
-        """All rows as Clarabel sees them."""
-        return _Conic.of(self.matrix, self.program.blocks, self.program.cones)
+    def conic(self) -> ConeProgram:
+        """The program with its rows as upper limits, which are still to be set."""
+        program, none = self.program, np.zeros(len(self.place))
+        return ConeProgram.of(program.cost, self.matrix, none, program.blocks, program.cones)
 
     @cached_property
     def columns(self) -> Bools:

@@ -22,7 +22,7 @@ from scipy import sparse
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InfeasibleError
-from fairfl_core.lp.cone_solver import solve_conic
+from fairfl_core.lp.cone_solver import ConeProgram
 from fairfl_core.lp.constraints.base import OVERALL, Stacked
 from fairfl_core.lp.constraints.floors import FloorConstraints
 from fairfl_core.lp.linear_program import LinearProgram
@@ -72,7 +72,10 @@ class Infeasible:
     certain: bool = True
 
     def sentence(self) -> str:
-        """Return which floors are in the way and what would do, for a person."""
+        """Return which floors are in the way and what would do, for a person.
+
+        Where rules may have been missed it says what was found, and that better may exist.
+        """
         whom = [f"{client}, {group} (“{label}”)" for client, group, label in self.who[:3]]
         more = f" and {len(self.who) - 3} more" if len(self.who) > 3 else ""
         where = f"{'; '.join(whom)}{more}"
@@ -80,32 +83,28 @@ class Infeasible:
         floors += [
             f"a loss of {loss:.3f} of “{label}”" for label, loss in self.highest_keep.items()
         ]
-        if not self.certain:
-            return self._found(where, " and ".join(floors))
-        words = f"The limits and the floors collide in {where}."
+        most, gaps = " and ".join(floors), None
         if self.least_global is not None and self.least_local is not None:
-            words += (
-                f" These floors allow a gap of {self.least_local:.3f} inside every client and "
-                f"{self.least_global:.3f} overall at the least."
+            gaps = (
+                f"a gap of {self.least_local:.3f} inside every client and {self.least_global:.3f}"
             )
-        else:
-            words += " No wider gap would help: the floors are out of reach here by themselves."
-        return words + f" These limits allow at the most {' and '.join(floors)}."
-
-    def _found(self, where: str, floors: str) -> str:
-        """The same where rules may have been missed."""
-        words = (
-            f"No lottery was found that keeps the limits and the floors; they collide in {where}."
-        )
-        if self.least_global is not None and self.least_local is not None:
-            words += (
-                f" One was found that keeps these floors with a gap of {self.least_local:.3f} "
-                f"inside every client and {self.least_global:.3f} overall."
+        if self.certain:
+            least = f"These floors allow {gaps} overall at the least."
+            out_of_reach = (
+                "No wider gap would help: the floors are out of reach here by themselves."
             )
-        else:
-            words += " None was found with wider gaps, either."
-        words += f" One was found that keeps these limits with {floors}."
-        return words + " With three labels and more better ones may exist."
+            parts = [f"The limits and the floors collide in {where}."]
+            parts += [least if gaps else out_of_reach, f"These limits allow at the most {most}."]
+            return " ".join(parts)
+        parts = [
+            f"No lottery was found that keeps the limits and the floors; they collide in {where}.",
+            f"One was found that keeps these floors with {gaps} overall."
+            if gaps
+            else "None was found with wider gaps, either.",
+            f"One was found that keeps these limits with {most}.",
+            "With three labels and more better ones may exist.",
+        ]
+        return " ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
         """The form that `solve --json` prints."""
@@ -245,7 +244,7 @@ class _Relaxed:
         elastic = sparse.vstack([above.tocsr()[row[sign > 0]], -below.tocsr()[row[sign < 0]]])
         for _ in range(_ROUNDS):
             program = self.program
-            x, prices, paid = solve_conic(
+            conic = ConeProgram.of(
                 np.append(np.zeros(program.matrix.shape[1]), cost),
                 sparse.hstack([program.matrix[row] * sign[:, None], elastic], "csr"),
                 limits,
@@ -253,6 +252,7 @@ class _Relaxed:
                 # An overall limit of 1 asks for nothing: its margin does not matter.
                 [_padded(cone, len(cost)) for cone in program.cones if eps_global < 1],
             )
+            x, prices, paid = conic.solve()
             duals = np.zeros(len(self.rows))
             np.add.at(duals, row, sign * prices)
             new = None if self.find is None else self.find(duals, paid)

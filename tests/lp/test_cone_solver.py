@@ -8,7 +8,7 @@ from scipy import sparse
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InfeasibleError
-from fairfl_core.lp.cone_solver import ConeSolver, solve_conic
+from fairfl_core.lp.cone_solver import ConeProgram, ConeSolver
 from fairfl_core.lp.frontier import frontier
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.optimism import without_each_part
@@ -74,10 +74,10 @@ def test_it_is_the_optimum_of_the_whole_cone_program(case, pair):
         x, _ = ConeSolver(program).solve(pair[0], eps_local)
     except InfeasibleError:
         with pytest.raises(InfeasibleError):
-            solve_conic(program.cost, matrix, limits, program.blocks, program.cones)
+            ConeProgram.of(program.cost, matrix, limits, program.blocks, program.cones).solve()
         return
     assert_margins_are_kept(program, x, pair[0], eps_local)
-    whole, *_ = solve_conic(program.cost, matrix, limits, program.blocks, program.cones)
+    whole, *_ = ConeProgram.of(program.cost, matrix, limits, program.blocks, program.cones).solve()
     cells = program.variables.blocks
     assert program.cost @ x == pytest.approx(program.cost @ whole, abs=1e-8 * cells)
 

@@ -19,7 +19,7 @@ from fairfl_core.lp.guarantee import Guarantee
 from pages.explore import charts, more_limits, text
 from pages.shared import state
 from pages.shared import text as shared_text
-from pages.shared.catalogue import experiment_of
+from pages.shared.catalogue import experiment_of, noun_of
 from pages.shared.codecs import FLAG, between, in_order, one_of
 from pages.shared.results import (
     CERTAINTIES,
@@ -398,8 +398,9 @@ def every_rate(table: pd.DataFrame, label: str) -> pd.DataFrame:
 
 
 def compared(view: View) -> None:
-    """The settings kept beside the one set now; where none is, no limit and one inside alone."""
-    options = [("ABCD"[at], one) for at, one in enumerate(state.options())] or [
+    """Other settings kept beside the one set now; where none is, no limit and one inside alone."""
+    kept = enumerate(state.options())
+    options = [("ABCD"[at], one) for at, one in kept if one != view] or [
         (text.NO_LIMIT, view.without_limits()),
         (text.INSIDE_ALONE, replace(view, eps_global=NO_LIMIT)),
     ]
@@ -408,8 +409,8 @@ def compared(view: View) -> None:
     rows: dict[str, list[str]] = {}
     for name, one in options:
         written = summary_of(one)
-        for number in core_text.numbers(written, "client"):
-            rows.setdefault(number.label.split(":")[0], []).append(number.now)
+        for number in core_text.numbers(written, noun_of(view.data)):
+            rows.setdefault(number.label, []).append(number.now)
         word = "" if written.verdict is None else f"{written.verdict.shape} {written.verdict.word}"
         rows.setdefault("Verdict", []).append(word or name)
     numbers_table(rows, names)

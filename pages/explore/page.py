@@ -20,7 +20,7 @@ from pages.explore import details, more_limits, text
 from pages.shared import present, state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
-from pages.shared.codecs import FLAG, one_of
+from pages.shared.codecs import one_of
 from pages.shared.component import client_chart, limit_map
 from pages.shared.frame import experiment_choice, frame, view_settings
 from pages.shared.results import (
@@ -42,7 +42,6 @@ PLAY = "explore-play"  # in the session: the limits still to be shown
 SWEEP = (NO_LIMIT, 0.3, 0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.03, 0.02, 0.01, 0.0)
 SECONDS = 0.8  # between two of them
 TURN = 1.0  # seconds of work on a map between two runs of the page
-WELCOME = state.Setting("welcome", True, FLAG)
 PICTURE = state.Setting("picture", "", one_of(("", *core_text.PICTURES)))
 PICTURE_BEGUN = "explore-picture"  # in the session: experiment, and its first picture
 MAP_FINE = "explore-map-fine"  # in the session: whose map, of those that take long, is refined
@@ -72,9 +71,8 @@ def _whole(view: View, noun: str) -> None:
     top = st.container(horizontal=True, vertical_alignment="center", gap="small", key="top")
     with top:
         experiment_choice(width=400)
-        if state.get(WELCOME):
-            with st.container(key="lesson", width="content"):
-                st.page_link("pages/learn/page.py", label=text.LESSON, icon=":material/school:")
+        with st.container(key="lesson", width="content"):
+            st.page_link("pages/learn/page.py", label=text.LESSON, icon=":material/school:")
         st.space("stretch")
     summary = _numbers_row(view, noun)
     left, right = st.columns([10, 13], gap="medium")

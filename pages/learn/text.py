@@ -40,30 +40,19 @@ class Question:
 STEP, BACK = "Step", "Back"
 EXPLAINED = ("Words", "Caveats")  # sections of docs/words.md
 CHOOSE_FIRST = "Guess first."
-NAMES = (  # on the ladder
-    "Network",
-    "Notions",
-    "Paradox",
-    "Lottery",
-    "Space",
-    "Dice",
-    "Chance",
-    "Cost",
-    "Precision",
-    "Choice",
-)
-TITLES = (
-    "One model, two kinds of fair",
-    "Three ways to say fair",
-    "Fair in each, unfair in all",
-    "What a lottery can reach",
-    "The same with three answers",
-    "Why the answer is a lottery",
-    "What a limit on 100 people is worth",
-    "What it costs",
-    "Why not everything can be equal",
-    "Which notion?",
-)
+STEPS = {  # what a step is called on the ladder, and above its picture
+    "Network": "One model, two kinds of fair",
+    "Notions": "Three ways to say fair",
+    "Paradox": "Fair in each, unfair in all",
+    "Lottery": "What a lottery can reach",
+    "Space": "The same with three answers",
+    "Dice": "Why the answer is a lottery",
+    "Chance": "What a limit on 100 people is worth",
+    "Cost": "What it costs",
+    "Precision": "Why not everything can be equal",
+    "Choice": "Which notion?",
+}
+NAMES, TITLES = tuple(STEPS), tuple(STEPS.values())
 GAP_ALLOWED = "Gap allowed between women and men, ε"
 ANEW, NOW_EXPLORE = "Start anew", "Now Explore"
 

@@ -35,10 +35,12 @@ OF_PAGES = (
     *("bring", "budget", "client", "details", "draw", "draws", "few", "few_name"),
     *("floor_label", "k", "label", "large", "leave_out", "mechanism", "missed", "picture"),
     *("neighbours", "points", "present", "question", "screen", "shares"),
-    *("size", "step", "welcome", "of", "by", "gap", "at", "tab"),
+    *("size", "step", "of", "by", "gap", "at", "tab"),
     *("apart", "curve", "scenario_notion", "scenario_rates", "scenario_region", "scenario_seed"),
 )
-OF_OLD_PAGES = ("back", "both", "certainty_drawn", "map_drawn", "order", "regions_drawn")  # gone
+OF_OLD_PAGES = (  # gone
+    *("back", "both", "certainty_drawn", "map_drawn", "order", "regions_drawn", "welcome"),
+)
 OF_STEPS = (  # the lesson's
     *("step2_bea", "step2_dan_ill", "step3_case", "step4_limit", "step5_limit", "step6_again"),
     *("step6_dice", "step7_limit", "step7_people", "step9_fpr", "step9_men", "step9_tpr"),

@@ -114,7 +114,7 @@ def test_links_of_earlier_versions_say_nothing_of_what_is_gone(opened):
     [
         {"options": "sp,simplex,inf,-inf", "notion": "<b>", "seed": 99, "eps_global": "nan"},
         {"options": "notion=sp&eps_local=nan", "large": "huge", "eps_local": "1e999"},
-        {"own": "doctorate=nan;x=;=;", "seed": "-0", "welcome": "<b>", "picture": "film"},
+        {"own": "doctorate=nan;x=;=;", "seed": "-0", "large": "<b>", "picture": "film"},
         {"client": "<script>", "eps_global": "", "notion": "", "policy": "{" * 50},
         {"step4_": "0.1", "step9_anything": "x", "details": "nothing"},
     ],

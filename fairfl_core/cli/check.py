@@ -74,7 +74,10 @@ def check(
                     roles, scores=_pairs(table, roles.label, named["scores"], options.labels)
                 )
             if named["probability"]:
-                of = options.probability_of or _event(table, roles.label, named["probability"])
+                of = options.probability_of
+                if not of:
+                    labels = labels_of(table, roles.label)
+                    of = label_by_name(named["probability"], labels) or event_of(labels) or ""
                 roles = replace(roles, probability_of=of, threshold=options.threshold)
             rule = check_rule(options.missing_group) if options.missing_group else ""
             own = "own" if rule == "own" else "drop"
@@ -120,12 +123,6 @@ def _pairs(
             f"({listed(labels)}); name the labels in the order of the columns with --labels."
         )
     return tuple(zip(labels, ordered, strict=True))
-
-
-def _event(table: TableFile, label: str, probability: str) -> str:
-    """The label that a probability is of, as far as names tell."""
-    labels = labels_of(table, label)
-    return label_by_name(probability, labels) or event_of(labels) or ""
 
 
 def _without_group(missing: MissingGroup, rows: int, rule: str) -> Check:

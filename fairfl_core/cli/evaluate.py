@@ -131,10 +131,14 @@ def evaluate(
         show_alarms(harm)
         show_verdict(verdict)
         _show_besides(verdict)
-        _show_accuracy(evaluation, harm)
+        change = evaluation.accuracy - evaluation.before.accuracy
+        effect = effect_of(change, harm).describe(f"{100 * abs(change):.2f} points")
+        own = evaluation.before.accuracy
+        say(f"Accuracy {evaluation.accuracy:.1%}, the model's own {own:.1%}: {effect}.")
         say_scores(people)
         _show(fair, evaluation)
-        show_closed(harm)
+        for gap in harm.closed[:_CLOSED]:
+            say(gap.sentence())
         show_rates(rates)
         _show_ratios(ratios)
     return code
@@ -198,15 +202,6 @@ def _show_ratios(ratios: ImpactRatios) -> None:
                 ],
             },
         )
-
-
-def _show_accuracy(evaluation: Evaluation, harm: Harm) -> None:
-    change = evaluation.accuracy - evaluation.before.accuracy
-    effect = effect_of(change, harm).describe(f"{100 * abs(change):.2f} points")
-    say(
-        f"Accuracy {evaluation.accuracy:.1%}, the model's own {evaluation.before.accuracy:.1%}: "
-        f"{effect}."
-    )
 
 
 def _check_models(fair: Predictor, folds: int) -> None:
@@ -337,12 +332,6 @@ def show_alarms(harm: Harm) -> None:
         },
         MOST_ROWS,
     )
-
-
-def show_closed(harm: Harm) -> None:
-    """How the largest gaps were closed."""
-    for gap in harm.closed[:_CLOSED]:
-        say(gap.sentence())
 
 
 def show_rates(rates: AllRates) -> None:

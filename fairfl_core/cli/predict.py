@@ -31,7 +31,6 @@ from fairfl_core.data.score_columns import (
 from fairfl_core.data.scored import check_scores
 from fairfl_core.data.splits import FoldRows
 from fairfl_core.data.tables import (
-    TableFile,
     open_table_at,
     read_rows,
     read_whole_table,
@@ -122,17 +121,22 @@ def predict(
     if fold is not None and fair.folds == 1:
         raise InputError("this predictor is for one model, so there is no --fold; leave it out.")
     models = 1 if fold is not None else fair.folds
-    if probability is None:
+    columns = split_names(probability)
+    if columns is None:
         columns = _model_columns(fair, models, prediction, scores, labels)
-    else:
-        alone = not (prediction or scores) and probability_of is not None
-        columns = _probability_columns(probability, models, alone=alone)
+    elif prediction or scores or probability_of is None or len(columns) != models:
+        raise InputError(
+            f"--probability takes {models} column{'s' if models > 1 else ''}, needs "
+            "--probability-of with the label it is of, and no --prediction or --scores."
+        )
     by_numbers = fair.needs_scores or bool(scores or probability)
     if row_id is None and seed is None:
         seed = secrets.randbelow(2**32)
     with working(f"Answering {rows}"):
         file = open_table_at(rows)
-        groups = _group_columns(fair, group, file)
+        if fair.needs_group and group is None:
+            raise InputError("this predictor looks at the group: give --group with its column.")
+        groups = group_columns(str(group), file.header) if fair.needs_group else []
         if ANSWER in file.header:
             raise InputError(f'{rows}: has a column "{ANSWER}" already; rename it.')
         names = [client, *groups, *filter(None, (row_id, fold)), *([] if by_numbers else columns)]
@@ -165,15 +169,6 @@ def predict(
     say(f"{out}: {n:,} answers drawn by {by}; {changed:.1%} differ from the model's.{blind}")
 
 
-def _group_columns(fair: Predictor, group: str | None, file: TableFile) -> list[str]:
-    """The columns of the group; none where the predictor does not look at it."""
-    if not fair.needs_group:
-        return []
-    if group is None:
-        raise InputError("this predictor looks at the group: give --group with its column.")
-    return group_columns(group, file.header)
-
-
 def _by_label(columns: list[str], labels: tuple[str, ...]) -> dict[str, str | list[str]]:
     """The score column of each label; a list of them where there are several fold models."""
     if len(columns) == len(labels):
@@ -201,16 +196,6 @@ def _model_columns(
             f"{each}, or --scores with one for each label, of which the largest is the answer."
         )
     return _in_order_of_labels(fair, columns, split_names(labels)) if scores else columns
-
-
-def _probability_columns(probability: str, models: int, *, alone: bool) -> list[str]:
-    columns = split_names(probability) or []
-    if not alone or len(columns) != models:
-        raise InputError(
-            f"--probability takes {models} column{'s' if models > 1 else ''}, needs "
-            "--probability-of with the label it is of, and no --prediction or --scores."
-        )
-    return columns
 
 
 def _in_order_of_labels(

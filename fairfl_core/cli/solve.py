@@ -32,7 +32,7 @@ from fairfl_core.cli._shell import (
 )
 from fairfl_core.cli.evaluate import show_worse_off
 from fairfl_core.errors import InfeasibleError, InputError
-from fairfl_core.evaluation.advice import ProhibitionPrice, price_of_prohibition
+from fairfl_core.evaluation.advice import price_of_prohibition
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.evaluation.harm import Harm
 from fairfl_core.evaluation.study import effect_of
@@ -113,7 +113,13 @@ def solve(
         evidence = evidence_of(program)
         fair = fair.certified_by(program, evidence)
         if score_counts is not None:
-            _write_score_counts(evidence, score_counts)
+            if evidence is None or evidence["format"] != "fairfl-score-counts/1":
+                raise InputError(
+                    "--score-counts: counts by score are written for the region exact with two "
+                    "labels and with the group; the other regions are proved by the counts "
+                    "themselves."
+                )
+            write_json(score_counts, evidence)
     if out is not None:
         named = {what: getattr(columns, what) for what in ("client", "group", "label")}
         known = {what: column for what, column in named.items() if column is not None}
@@ -137,16 +143,11 @@ def solve(
             say(plain.sentence())
             show_worse_off(evaluate(plain.predictor, program.people).harm)
         if price is not None:
-            _show_prohibition(price, solution)
-
-
-def _write_score_counts(evidence: dict[str, Any] | None, path: Path) -> None:
-    if evidence is None or evidence["format"] != "fairfl-score-counts/1":
-        raise InputError(
-            "--score-counts: counts by score are written for the region exact with two labels and "
-            "with the group; the other regions are proved by the counts themselves."
-        )
-    write_json(path, evidence)
+            say(
+                f"With the group these limits would allow {price.with_group:.1%}: not to look at it "
+                f"{'costs' if price.cost >= 0 else 'gains'} {100 * abs(price.cost):.2f} points here "
+                f"({price.people:,.0f} {solution.counts.whom}, those it was fitted on)."
+            )
 
 
 def _verdict(solution: Solution) -> Verdict | None:
@@ -154,14 +155,6 @@ def _verdict(solution: Solution) -> Verdict | None:
     if min(solution.eps_global, *solution.eps_local) >= 1 and not solution.policy.asks_for_rows:
         return None
     return Verdict((), solution.guarantee, unseen=False, noisy=solution.counts.has_noise)
-
-
-def _show_prohibition(price: ProhibitionPrice, solution: Solution) -> None:
-    say(
-        f"With the group these limits would allow {price.with_group:.1%}: not to look at it "
-        f"{'costs' if price.cost >= 0 else 'gains'} {100 * abs(price.cost):.2f} points here "
-        f"({price.people:,.0f} {solution.counts.whom}, those it was fitted on)."
-    )
 
 
 def _own_limits(given: list[str]) -> dict[str, float]:

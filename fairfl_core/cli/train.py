@@ -140,6 +140,18 @@ def describe(people: People, recipe: Recipe, clients: tuple[str, ...]) -> dict[s
     grouping = {"grouping": Grouping.of_names(crossed, people.groups).to_json()} if crossed else {}
     # A title ends with how groups are formed, which a crossing forms otherwise.
     what = recipe.title.rpartition(", ")[0]
+    rows = np.bincount(people.client, minlength=len(clients)).tolist()
+    how = declared.client
+    if recipe.shares:
+        rows = [recipe.size] * len(clients)
+        how = (
+            f"{len(recipe.shares)} clients of {recipe.size:,} rows with these shares of women, "
+            "drawn anew for each seed, no lesion in two clients"
+        )
+    versions = {"python": python_version()}
+    for package in _PACKAGES:
+        with suppress(ModuleNotFoundError):
+            versions[package] = version(package)
     return grouping | {
         "title": f"{what}, by {' and '.join(crossed)}" if crossed else recipe.title,
         "labels": list(people.labels),
@@ -147,13 +159,13 @@ def describe(people: People, recipe: Recipe, clients: tuple[str, ...]) -> dict[s
         "clients": list(clients),
         "favourable": declared.favourable,
         "notion": declared.notion,
-        "client_rows": _client_rows(people, recipe, clients),
+        "client_rows": dict(zip(clients, rows, strict=True)),
         "dataset": {
             **people.origin,
-            "rows_used": len(recipe.shares) * recipe.size if recipe.shares else len(people),
+            "rows_used": sum(rows),
             "title": declared.title,
             "features": list(declared.features),
-            "client": _clients_in_words(recipe, declared.client),
+            "client": how,
             "group": declared.group,
             "label": declared.label,
         },
@@ -161,34 +173,8 @@ def describe(people: People, recipe: Recipe, clients: tuple[str, ...]) -> dict[s
             **recipe.to_json(),
             **recipe.in_words(),
         },
-        "versions": {"python": python_version(), **_versions()},
+        "versions": versions,
     }
-
-
-def _client_rows(people: People, recipe: Recipe, clients: tuple[str, ...]) -> dict[str, int]:
-    """Rows of each client over all splits."""
-    if recipe.shares:
-        return dict.fromkeys(clients, recipe.size)
-    rows = np.bincount(people.client, minlength=len(clients)).tolist()
-    return dict(zip(clients, rows, strict=True))
-
-
-def _clients_in_words(recipe: Recipe, declared: str) -> str:
-    if not recipe.shares:
-        return declared
-    return (
-        f"{len(recipe.shares)} clients of {recipe.size:,} rows with these shares of women, "
-        "drawn anew for each seed, no lesion in two clients"
-    )
-
-
-def _versions() -> dict[str, str]:
-
-    versions = {}
-    for package in _PACKAGES:
-        with suppress(ModuleNotFoundError):
-            versions[package] = version(package)
-    return versions
 
 
 @contextmanager

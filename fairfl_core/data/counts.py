@@ -513,14 +513,6 @@ class ClientCounts:
             axes = ("group", value["groups"]), ("label", labels), ("prediction", labels)
             tables.append(nested_numbers(entry["counts"], axes, f"{where}, counts"))
         shape = (len(names), len(value["groups"]), len(value["labels"]), len(value["labels"]))
-        if not (noisy or "weights" in value) and any(
-            isinstance(cell, float) for table in tables for cell in table
-        ):
-            place = next(i for i, t in enumerate(tables) if any(isinstance(x, float) for x in t))
-            raise InputError(
-                f'client "{names[place]}": a count is a real number; counts are integers '
-                'unless the file says "noisy": true.'
-            )
         table = np.array(tables, dtype=float).reshape(shape)
         fields = tuple(names), tuple(value["groups"]), tuple(value["labels"])
         grouping = Grouping.from_json(value["grouping"]) if "grouping" in value else None

@@ -33,7 +33,7 @@ def test_a_file_says_whom_it_was_set_and_judged_on(counts, tmp_path):
     assert (study["title"], study["noun"]) == ("Ours", "clinic")
     assert dict(study["rests"])["Judged on"] == "new.json"
     assert study["map"]["here"] == [1, 1]
-    assert all("on new people" in cell["sentence"] for cell in study["cells"])
+    assert all("new people" in cell["sentence"] for cell in study["cells"])
     judged = {one["name"]: one["n"] for one in study["cells"][0]["gaps"]["clients"]}
     new_counts = ClientCounts.read(new)
     assert judged == dict(zip(new_counts.clients, new_counts.n_client, strict=True))

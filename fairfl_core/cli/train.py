@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,7 +26,6 @@ from fairfl_core.training.data import check_folds
 from fairfl_core.training.method import settings_from
 from fairfl_core.training.recipes import Recipe
 from fairfl_core.training.recipes import recipe as recipe_of
-from fairfl_core.training.trainers import parallel_clients
 from fairfl_core.training.training import Run, train_seed
 
 _PACKAGES = ("numpy", "pandas", "pyarrow", "tensorflow-cpu", "tensorflow")
@@ -64,13 +64,12 @@ def train(
 
     Example: fairfl train adult --seeds 0-9 --folds 4
     """
-    if find_spec("tensorflow") is None:
+    usual = recipe_of(experiment)
+    if usual.model != "linear" and find_spec("tensorflow") is None:
         raise InputError(
             "training needs TensorFlow, which comes with the extra fairfl[train]; install it with "
             "`pip install tensorflow-cpu`, in a checkout with `make install`."
         )
-
-    usual = recipe_of(experiment)
     recipe = replace(
         usual,
         rounds=rounds or usual.rounds,
@@ -196,10 +195,9 @@ def _train_all(
     people: People, recipe: Recipe, seeds: list[int], folder: Path
 ) -> list[list["SeedScores"]]:
     """Train seed after seed, fold after fold, under one progress bar a seed."""
-    with _silenced():
-        from fairfl_core.training.tensorflow_trainer import prepare_tensorflow
-
-        prepare_tensorflow(recipe.threads, parallel_clients(len(people.clients), recipe.threads))
+    if recipe.model != "linear":
+        with _silenced():
+            import_module("fairfl_core.training.tensorflow_trainer")
     folds: list[int | None] = list(range(recipe.folds)) or [None]
     trained = []
     with progress.Progress(*_columns(), console=Console(stderr=True)) as bars:

@@ -10,24 +10,20 @@ import tensorflow as tf
 from fairfl_core.training.data import TEST, TRAINING, federate
 from fairfl_core.training.tensorflow_trainer import TensorFlowTrainer, poses_of
 from tests.training.test_models import shaped
-from tests.training.tiny import pictures
+from tests.training.tiny import RECIPE, pictures
 
 
 @pytest.fixture(scope="module")
 def federation(tiny):
-    from tests.training.tiny import RECIPE
-
     return federate(tiny, RECIPE, seed=0)
 
 
 @pytest.fixture(scope="module")
 def trainer(federation):
-    from tests.training.tiny import RECIPE
-
     return TensorFlowTrainer(federation, RECIPE)
 
 
-def test_an_epoch_is_what_keras_fit_does_with_adam(federation, trainer, recipe):
+def test_an_epoch_is_what_keras_fit_does_with_adam(federation, trainer):
     people = federation.people
     x = np.concatenate(
         [people.inputs, np.eye(2)[people.group], np.eye(3)[people.client]], axis=1
@@ -40,12 +36,12 @@ def test_an_epoch_is_what_keras_fit_does_with_adam(federation, trainer, recipe):
             keras.layers.Dense(3, activation="softmax"),
         ]
     )
-    model.compile(keras.optimizers.Adam(recipe.learning_rate), "sparse_categorical_crossentropy")
+    model.compile(keras.optimizers.Adam(RECIPE.learning_rate), "sparse_categorical_crossentropy")
     theta = trainer.model.initial(0)
     model.set_weights(shaped(trainer.model, theta))
     rows = federation.client_rows(TRAINING)[1]  # the last batch is short
-    assert len(rows) % recipe.batch
-    model.fit(x[rows], people.label[rows], batch_size=recipe.batch, shuffle=False, verbose=0)
+    assert len(rows) % RECIPE.batch
+    model.fit(x[rows], people.label[rows], batch_size=RECIPE.batch, shuffle=False, verbose=0)
     ours = trainer.epoch(theta, rows, np.ones(len(rows), np.float32), seed=0)
     expected = np.concatenate([part.ravel() for part in model.get_weights()])
     assert np.abs(ours - theta).max() > 0.005
@@ -70,8 +66,8 @@ def test_scores_sum_to_one_and_do_not_depend_on_their_company(federation, traine
     assert np.allclose(trainer.scores(theta, rows[5:9]), scores[5:9], atol=1e-6)
 
 
-def test_group_and_client_are_inputs_only_when_asked(federation, trainer, recipe):
-    blind = TensorFlowTrainer(federation, replace(recipe, group_input=False, client_input=False))
+def test_group_and_client_are_inputs_only_when_asked(federation, trainer):
+    blind = TensorFlowTrainer(federation, replace(RECIPE, group_input=False, client_input=False))
     assert trainer.model.size - blind.model.size == (2 + 3) * 64
     theta, rows = blind.model.initial(0), federation.rows(TEST)
     nothing = np.zeros((len(rows), 0), np.float32)
@@ -88,8 +84,8 @@ def test_the_eight_poses_are_different_and_the_first_is_the_picture():
     assert all(np.array_equal(np.sort(pose, None), np.sort(image[0], None)) for pose in poses[:8])
 
 
-def test_pictures_train_with_a_seeded_augmentation(recipe):
-    recipe = replace(recipe, model="cnn", augment=True, batch=32)
+def test_pictures_train_with_a_seeded_augmentation():
+    recipe = replace(RECIPE, model="cnn", augment=True, batch=32)
     federation = federate(pictures(), recipe, seed=0)
     trainer = TensorFlowTrainer(federation, recipe)
     theta = trainer.model.initial(0)

@@ -46,7 +46,7 @@ def test_other_methods_and_folds_have_folders_of_their_own():
 
 def test_a_run_leaves_an_experiment_that_opens(tmp_path, capsys):
     options = {"seeds": "0,1", "rounds": 3, "out": tmp_path, "setting": ["weighting=uniform"]}
-    train_tiny(**options)
+    train_tiny("linear", **options)
     output = capsys.readouterr()
     made = experiments.open("tiny", tmp_path)
     assert "of 2 seeds; FedAvg on test" in output.out
@@ -61,7 +61,7 @@ def test_a_run_leaves_an_experiment_that_opens(tmp_path, capsys):
     rows = sum(made.counts(0, split).table.sum() for split in made.splits)
     assert rows == pytest.approx(0.4 * everyone, abs=4)
     before = (tmp_path / "tiny" / "scores.parquet").read_bytes()
-    train_tiny(**options)
+    train_tiny("linear", **options)
     assert (tmp_path / "tiny" / "scores.parquet").read_bytes() == before
 
 

@@ -8,8 +8,7 @@ chance from those seen now: z is raised by the quantile of 0.8, so that four tim
 is settled where the rates are what they look like.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import NormalDist
 from typing import Any
@@ -51,7 +50,6 @@ class Scope:
     """
 
     limit: LimitCheck
-    place: int | None
     rate: Floats
     people: Floats
     level: float
@@ -151,26 +149,23 @@ class Plan:
 
 def unsettled_scopes(evaluation: Evaluation) -> list[Scope]:
     """The limits whose people are too few to tell: inside clients first, the overall one last."""
-    verdict = evaluation.verdict
-    if verdict is None:
+    verdict, asked = evaluation.verdict, evaluation.asked
+    if verdict is None or asked is None:
         raise InputError("no limit was asked for, so there is nothing to plan for.")
     if verdict.noisy:
         raise InputError(
             "the counts carry noise, which more people do not settle; plan on counts without noise."
         )
-    level = at_once(LEVEL, len(list(_asked(evaluation))) + len(verdict.besides))
+    limits = int((np.append(asked.eps_local, asked.eps_global) < 1).sum())
+    level = at_once(LEVEL, limits + len(verdict.besides))
     found = []
     for one in sorted(verdict.inconclusive, key=lambda one: one.client is None):
-        place = None if one.client is None else evaluation.counts.clients.index(one.client)
-        answered, people = (
-            part.sum(axis=0) if place is None else part[place]
-            for part in (evaluation.answered, evaluation.people)
-        )
-        rate = np.divide(answered, people, out=np.zeros_like(people), where=people > 0)
+        place = evaluation.scopes.index(one.client)
+        rate, people = evaluation.scoped.rate[place], evaluation.scoped.people[place]
         pairs = _pairs(people)
         z = normal_quantile(1 - (1 - level) / (2 * pairs)) + normal_quantile(_POWER)
         planned = 1 - 2 * pairs * (1 - NormalDist().cdf(z))
-        found.append(Scope(one, place, _within(rate, people, one.eps), people, planned))
+        found.append(Scope(one, _within(rate, people, one.eps), people, planned))
     return found
 
 
@@ -178,12 +173,6 @@ def _pairs(people: Floats) -> int:
     """How many differences an interval of a gap is made of."""
     compared = (people > 0).sum(axis=0)
     return max(int((compared * (compared - 1) // 2).sum()), 1)
-
-
-def _asked(evaluation: Evaluation) -> Iterator[float]:
-    asked = evaluation.asked
-    assert asked is not None  # there is a verdict
-    return (eps for eps in (asked.eps_global, *asked.eps_local) if eps < 1)
 
 
 def _within(rate: Floats, people: Floats, eps: float) -> Floats:
@@ -210,8 +199,8 @@ def plan_people(evaluation: Evaluation) -> Plan:
     anywhere = np.zeros_like(evaluation.people[0])
     cost = []
     for scope in unsettled_scopes(evaluation):
-        if scope.place is None:  # what clients get counts overall, too
-            credited = Scope(scope.limit, None, scope.rate, scope.people + anywhere, scope.level)
+        if scope.limit.client is None:  # what clients get counts overall, too
+            credited = replace(scope, people=scope.people + anywhere)
             added = credited.least(shared) - credited.people
         else:
             added = scope.least(shared) - scope.people

@@ -229,14 +229,25 @@ class Figures:
         On unseen people, or on the fitted ones.
     verdict : Verdict or None
         On these people, where there is one: a gap that it judges has its interval.
+    of_model : bool
+        Of the model's own answers.
     """
 
     study: Study
     is_unseen: bool
     verdict: Verdict | None = None
+    of_model: bool = False
 
     def _mean(self, figure: Callable[[Evaluation], float]) -> float:
-        return self.study.over(figure, unseen=self.is_unseen).mean
+        def of(one: Evaluation) -> float:
+            return figure(one.before if self.of_model else one)
+
+        return self.study.over(of, unseen=self.is_unseen).mean
+
+    @cached_property
+    def before(self) -> "Figures":
+        """The same of the model as it is: the one baseline."""
+        return replace(self, verdict=None, of_model=True)
 
     @cached_property
     def n(self) -> float:
@@ -248,25 +259,15 @@ class Figures:
         """Share of right answers."""
         return self._mean(lambda e: e.accuracy)
 
-    @cached_property
-    def accuracy_before(self) -> float:
-        """The same of the model as it is: the one baseline."""
-        return self._mean(lambda e: e.before.accuracy)
-
     @property
     def cost(self) -> float:
         """Accuracy lost against the model as it is; below zero where some is gained."""
-        return self.accuracy_before - self.accuracy
+        return self.before.accuracy - self.accuracy
 
     @cached_property
     def overall(self) -> float:
         """The overall gap."""
         return self._mean(lambda e: e.gaps.overall)
-
-    @cached_property
-    def overall_before(self) -> float:
-        """The same by the model as it is."""
-        return self._mean(lambda e: e.before.gaps.overall)
 
     @cached_property
     def overall_interval(self) -> tuple[float, float]:
@@ -283,27 +284,15 @@ class Figures:
         return self._mean(lambda e: e.gaps.local_mean)
 
     @cached_property
-    def local_mean_before(self) -> float:
-        """The same by the model as it is."""
-        return self._mean(lambda e: e.before.gaps.local_mean)
-
-    @cached_property
     def debiased(self) -> float:
         """The debiased gap of the larger half of the clients."""
         return self._mean(lambda e: e.debiased(e.larger_half).gap)
 
-    def _utility_of(self, e: Evaluation) -> float:
-        return self.study.first.solution.policy.utility.achieved(e.confusion, e.counts)
-
     @cached_property
     def utility(self) -> float:
         """What is made as large as can be: accuracy unless asked otherwise."""
-        return self._mean(self._utility_of)
-
-    @cached_property
-    def utility_before(self) -> float:
-        """The same of the model as it is."""
-        return self._mean(lambda e: self._utility_of(e.before))
+        utility = self.study.first.solution.policy.utility
+        return self._mean(lambda e: utility.achieved(e.confusion, e.counts))
 
     @cached_property
     def worst(self) -> ClientRow | None:

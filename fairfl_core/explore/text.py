@@ -115,13 +115,13 @@ def numbers(summary: Summary, noun: str) -> list[Number]:
     cost = format.round_signed_points(-judged.cost)
     accuracy = Number(
         "Accuracy",
-        *_before_after(judged.accuracy_before, judged.accuracy, format.round_percent, cost),
+        *_before_after(judged.before.accuracy, judged.accuracy, format.round_percent, cost),
         tone="bad" if judged.cost >= 5e-4 else "",
         tip=f"{on}; on those the rule was set on {format.round_percent(summary.reached.accuracy)}",
     )
     overall = Number(
         "Gap overall",
-        *_before_after(judged.overall_before, judged.overall, format.round_gap, ""),
+        *_before_after(judged.before.overall, judged.overall, format.round_gap, ""),
         tone="",
         tip=f"{format.round_gaps(*judged.overall_interval)}, {on}",
     )

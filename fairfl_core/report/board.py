@@ -171,7 +171,7 @@ def worst_gap_is_smaller(result: Result) -> bool:
     checks = result.checks
     if not checks:
         judged = result.summary.judged
-        return bool(judged.overall < judged.overall_before - CHANCE)
+        return bool(judged.overall < judged.before.overall - CHANCE)
     shown = [one for one in checks if text.enough(one)]  # what is shown must not say otherwise
     return all(
         max(one.gap for one in part) < np.nanmax([one.before for one in part]) - CHANCE
@@ -233,7 +233,7 @@ def _decision(results: Sequence[Result], best: Result | None, noun: str) -> str:
     if best is None:
         return text.none_of([(result.option.name, result.summary) for result in results])
     judged = best.summary.judged
-    cost = numbers.before_after(judged.accuracy_before, judged.accuracy, text.percent)
+    cost = numbers.before_after(judged.before.accuracy, judged.accuracy, text.percent)
     summary_text = f"{text.word(best.summary.verdict)}; accuracy {cost}"
     return f"We recommend {best.option.name}: {text.asked(best.option, noun)}. {summary_text}."
 
@@ -264,7 +264,7 @@ def _column(result: Result, title: str, noun: str, *, chosen: bool) -> Column:
         "accuracy": Cell(
             text.percent(judged.accuracy),
             text.signed(-judged.cost),
-            Mark(judged.accuracy, before=judged.accuracy_before),
+            Mark(judged.accuracy, before=judged.before.accuracy),
         ),
         "cost": Cell(
             text.points(judged.cost) if judged.cost > 0 else f"gains {text.points(judged.cost)}"
@@ -292,9 +292,9 @@ def _as_it_is(first: Result) -> Column:
             text.between(worst.low, worst.high),
             Mark(worst.gap, worst.low, worst.high),
         ),
-        "overall": Cell(text.gap(judged.overall_before), text.between(*interval)),
+        "overall": Cell(text.gap(judged.before.overall), text.between(*interval)),
         "found": _found_cell(first, after=False),
-        "accuracy": Cell(text.percent(judged.accuracy_before), "", Mark(judged.accuracy_before)),
+        "accuracy": Cell(text.percent(judged.before.accuracy), "", Mark(judged.before.accuracy)),
     }
     return Column(AS_IT_IS, "", cells, "", False)
 

@@ -335,12 +335,12 @@ def _requested_rows(summary: Summary) -> list[tuple[str, ...]]:
         local = f"{format.epsilon(low)} to {local}"
     rows: dict[str, tuple[str, Callable[[Figures], str]]] = {
         "People": ("", lambda f: format.count(f.n)),
-        "Accuracy, as it is": ("", lambda f: format.percent(f.accuracy_before)),
+        "Accuracy, as it is": ("", lambda f: format.percent(f.before.accuracy)),
         "Accuracy, fair": ("most within the limits", lambda f: format.percent(f.accuracy)),
-        "Overall gap, as it is": ("", lambda f: format.gap(f.overall_before)),
+        "Overall gap, as it is": ("", lambda f: format.gap(f.before.overall)),
         "Overall gap, fair": (format.epsilon(summary.eps_global), _overall),
         "Worst client's gap, fair": (local, _worst),
-        "Mean client's gap, as it is": ("", lambda f: format.gap(f.local_mean_before)),
+        "Mean client's gap, as it is": ("", lambda f: format.gap(f.before.local_mean)),
         "Mean client's gap, fair": ("", lambda f: format.gap(f.local_mean)),
     }
     return [

@@ -75,7 +75,7 @@ def three_numbers(summary: Summary) -> tuple[dict[str, list[str]], list[str]]:
     }
     rows = {
         "Accuracy": [format.percent(each.accuracy) for each in columns],
-        "The model as it is": [format.percent(each.accuracy_before) for each in columns],
+        "The model as it is": [format.percent(each.before.accuracy) for each in columns],
         "Overall gap (ε₀)": [format.gap(each.overall) for each in columns],
         "Worst client (εc)": [_worst_gap(each) for each in columns],
         "Mean client": [format.gap(each.local_mean) for each in columns],
@@ -84,7 +84,7 @@ def three_numbers(summary: Summary) -> tuple[dict[str, list[str]], list[str]]:
     if not summary.policy.utility.is_accuracy:
         name = asked_text.utility_name(summary.policy.utility)
         rows[name.capitalize()] = [f"{each.utility:.3f}" for each in columns]
-        rows["The model's own"] = [f"{each.utility_before:.3f}" for each in columns]
+        rows["The model's own"] = [f"{each.before.utility:.3f}" for each in columns]
     n = [format.count(each.n) for each in columns]
     headings = ["asked", f"reached (set on, n = {n[0]})"]
     headings += [f"held (new people, n = {n[1]})"] if summary.unseen else []

@@ -12,7 +12,6 @@ from pages.shared.view import read_view
 FIGURES = (
     "n",
     "accuracy",
-    "accuracy_before",
     "overall",
     "overall_interval",
     "local_mean",

@@ -196,8 +196,9 @@ class Verdict:
         if self.is_harmful:
             return f"{_upper(self._hurt())}. {self._undecided()}".strip()
         if self.word == MET:
-            return self._met()
-        return f"{self._not_smaller()}{self._alike()}{self._undecided()}{self._promise()}".strip()
+            return f"{self._limits_met()} {self._besides_met()}".strip()
+        alike = f"{self.alike[0].sentence()} " if self.alike else ""
+        return f"{self._not_smaller()}{alike}{self._undecided()}{self._promise()}".strip()
 
     def _promise(self) -> str:
         if self.guarantee is None or not self.limits:
@@ -210,9 +211,6 @@ class Verdict:
         clients = [one.eps for one in self.limits if one.client is not None]
         overall = [one.eps for one in self.limits if one.client is None]
         return self.guarantee.promise(len(clients), max(clients or overall))
-
-    def _met(self) -> str:
-        return f"{self._limits_met()} {self._besides_met()}".strip()
 
     def _limits_stand(self) -> str:
         """That the limits are met, or that this rests on the confidence; a clause."""
@@ -304,32 +302,28 @@ class Verdict:
             f"{before:.3f}. "
         )
 
-    def _alike(self) -> str:
-        return f"{self.alike[0].sentence()} " if self.alike else ""
-
     def _undecided(self) -> str:
-        return f"{self._undecided_limits()}{self._undecided_besides()}".strip()
-
-    def _undecided_besides(self) -> str:
+        parts = []
+        if self.inconclusive:
+            parts.append(
+                self._undecided_limits(max(self.inconclusive, key=lambda one: one.excess))
+            )
         undecided = [one for one in self.besides if not one.is_conclusive]
-        if not undecided:
-            return ""
-        worst = max(undecided, key=lambda one: one.excess)
-        return (
-            f"Too few people to tell {len(undecided):,} of {len(self.besides):,} asked besides gaps: "
-            f"{worst.describe()} ({plural(worst.n, 'person', 'people')} behind it). "
-        )
+        if undecided:
+            worst = max(undecided, key=lambda one: one.excess)
+            parts.append(
+                f"Too few people to tell {len(undecided):,} of {len(self.besides):,} asked besides "
+                f"gaps: {worst.describe()} ({plural(worst.n, 'person', 'people')} behind it)."
+            )
+        return " ".join(parts)
 
-    def _undecided_limits(self) -> str:
-        if not self.inconclusive:
-            return ""
-        worst = max(self.inconclusive, key=lambda one: one.high - one.eps)
+    def _undecided_limits(self, worst: LimitCheck) -> str:
         return (
             f"Too few people to tell {len(self.inconclusive):,} of "
             f"{plural(len(self.limits), 'limit')}: the gap {_where(worst)} is {worst.gap:.3f}, "
             f"between {worst.low:.3f} and {worst.high:.3f} where {worst.eps:g} was asked "
             f"({worst.behind} stand behind it; it takes about {about(worst.needed)} of the smaller "
-            "group). "
+            "group)."
         )
 
     def to_json(self) -> dict[str, Any]:

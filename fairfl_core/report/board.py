@@ -14,7 +14,6 @@ import fairfl_core
 from fairfl_core._io import numbers
 from fairfl_core._io.frames import rows_of, take_rows
 from fairfl_core.data.datasets import DATASETS
-from fairfl_core.data.experiments import Experiment
 from fairfl_core.evaluation.checks import CHANCE, LimitCheck
 from fairfl_core.evaluation.harm import FEW
 from fairfl_core.evaluation.study import Summary
@@ -193,6 +192,9 @@ def board_of(results: Sequence[Result], *, question: str = "", link: str = "") -
         for result, title in zip(results, titles, strict=True)
     ]
     label = first.summary.harm.favourable
+    # Whether the widest gap of some client is not shown, for fewer than 10 people are behind it.
+    shown = [(one.checks, worst) for one in results if (worst := _worst(one.checks)) is not None]
+    left_out = any(check.gap > worst.gap for checks, worst in shown for check in checks)
     reasons = [
         f"{one.option.name}: {text.word(one.summary.verdict)}. {text.why(one.summary)}"
         for one in results
@@ -203,7 +205,7 @@ def board_of(results: Sequence[Result], *, question: str = "", link: str = "") -
         recommended="" if best is None else best.option.name,
         decision=_decision(results, best, noun),
         reasons=(*reasons, text.ORDER),
-        rows=_rows(columns, label, noun, left_out=any(map(_leaves_out, results))),
+        rows=_rows(columns, label, noun, left_out=left_out),
         columns=tuple(columns),
         label=label,
         found=_found_rows(results),
@@ -241,12 +243,6 @@ def _decision(results: Sequence[Result], best: Result | None, noun: str) -> str:
 def _worst(checks: Sequence[LimitCheck]) -> LimitCheck | None:
     """The worst client with at least 10 people of each group behind its gap."""
     return max((one for one in checks if text.enough(one)), key=lambda one: one.gap, default=None)
-
-
-def _leaves_out(result: Result) -> bool:
-    """Whether the widest gap of some client is not shown, for fewer than 10 people are behind it."""
-    shown = _worst(result.checks)
-    return shown is not None and any(one.gap > shown.gap for one in result.checks)
 
 
 def _column(result: Result, title: str, noun: str, *, chosen: bool) -> Column:
@@ -482,18 +478,15 @@ def _limits(result: Result, most: int) -> Table:
     return Table("Limits and the people behind each, worst first", header, tuple(rows))
 
 
-def _rows_are(experiment: Experiment) -> str:
-    declared = DATASETS.get(experiment.manifest["dataset"].get("dataset", ""))
-    return "people" if declared is None else declared.rows_are
-
-
 def rests_on(result: Result, link: str = "") -> list[tuple[str, str]]:
     """What the numbers rest on."""
     option, summary, manifest = result.option, result.summary, result.experiment.manifest
     dataset, unseen = manifest["dataset"], summary.unseen
     people = numbers.count(summary.reached.n) + " fitted on"
     people += f", {numbers.count(unseen.n)} new" if unseen else ", none new"
-    rows = f"{numbers.count(dataset['rows_used'])} {_rows_are(result.experiment)}"
+    declared = DATASETS.get(dataset.get("dataset", ""))
+    of = "people" if declared is None else declared.rows_are
+    rows = f"{numbers.count(dataset['rows_used'])} {of}"
     lines = [
         ("Data", f"{manifest['title']}; {dataset['source']}; {dataset['licence']}"),
         ("Rows", f"{rows}; {dataset['sample']}"),

@@ -285,7 +285,13 @@ def card_of_result(result: Result, *, data: Sequence[str], link: str = "", code:
     header = ("", "requested", "reached (fitted)", "held out (test)" if held_out else "held out")
     found, clients = recognition_table(result), clients_table(result)
     whom = "On new people." if held_out else f"On {FITTED}; {NO_CHECK}."
-    models = (_which_model(experiment.folds),) if experiment.folds > 1 else ()
+    folds = experiment.folds
+    which_model = (
+        f"There are {folds} fold models; the one whose answer is given for a person has the number "
+        f'int({folds} * draw(client, f"fold\\x1f{{row_id}}")), counted from 0 in the order of the '
+        "folds."
+    )
+    models = (which_model,) if folds > 1 else ()
     sections = _sections(
         study.evaluations(unseen=held_out),
         verdict=(
@@ -338,7 +344,10 @@ def _requested_rows(summary: Summary) -> list[tuple[str, ...]]:
         "Accuracy, as it is": ("", lambda f: format.percent(f.before.accuracy)),
         "Accuracy, fair": ("most within the limits", lambda f: format.percent(f.accuracy)),
         "Overall gap, as it is": ("", lambda f: format.gap(f.before.overall)),
-        "Overall gap, fair": (format.epsilon(summary.eps_global), _overall),
+        "Overall gap, fair": (
+            format.epsilon(summary.eps_global),
+            lambda f: f"{format.gap(f.overall)} (95 %: {format.gaps(*f.overall_interval)})",
+        ),
         "Worst client's gap, fair": (local, _worst),
         "Mean client's gap, as it is": ("", lambda f: format.gap(f.before.local_mean)),
         "Mean client's gap, fair": ("", lambda f: format.gap(f.local_mean)),
@@ -354,11 +363,6 @@ def _requested_rows(summary: Summary) -> list[tuple[str, ...]]:
     ]
 
 
-def _overall(figures: Figures) -> str:
-    limits = format.gaps(*figures.overall_interval)
-    return f"{format.gap(figures.overall)} (95 %: {limits})"
-
-
 def _worst(figures: Figures) -> str:
     worst = figures.worst
     if worst is None:
@@ -367,15 +371,6 @@ def _worst(figures: Figures) -> str:
     return (
         f"{format.gap(worst.gap)} (95 %: {format.gaps(worst.gap_low, worst.gap_high)}) in "
         f"{worst.client}{several}, n = {format.count(worst.n)}"
-    )
-
-
-def _which_model(folds: int) -> str:
-    """Which of several models' answers is the one to give to the rule."""
-    return (
-        f"There are {folds} fold models; the one whose answer is given for a person has the number "
-        f'int({folds} * draw(client, f"fold\\x1f{{row_id}}")), counted from 0 in the order of the '
-        "folds."
     )
 
 

@@ -46,6 +46,15 @@ def check_type(value: Any, kinds: type | tuple[type, ...], what: str, instead: s
 
 
 @contextmanager
+def about(where: object) -> Iterator[None]:
+    """Say of what is refused inside where it stands: ``rows.csv: there is no column "age"``."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
+
+
+@contextmanager
 def extra(name: str) -> Iterator[None]:
     """Import optional packages inside; a missing one is an `InputError` that names the extra.
 

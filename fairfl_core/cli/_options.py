@@ -17,7 +17,7 @@ from fairfl_core.data.score_columns import says_scores
 from fairfl_core.data.scored import FoldedData, ScoredData
 from fairfl_core.data.splits import FIT, TEST, FoldRows, code_splits
 from fairfl_core.data.tables import open_table_at, read_rows
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, about
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.histograms import FORMAT, read_histogram
 from fairfl_core.lp.policy import Floor, Policy, parse_floor, parse_limit, parse_precision
@@ -216,13 +216,12 @@ class TableOptions(ColumnOptions):
         names = [*wanted.names, *filter(None, [self.split])]
         table = read_rows(file, names, wanted.numbers)
         where = str(path)
-        try:
-            if self.split:
+        if self.split:
+            with about(path):
                 table = self._rows_of(table, split)
-                where += f', its rows of "{"test" if split else "fit"}"'
+            where += f', its rows of "{"test" if split else "fit"}"'
+        with about(where):
             return take(table, **columns, favourable=self.favourable)
-        except InputError as error:
-            raise InputError(f"{where}: {error}") from error
 
     def _rows_of(self, table: pa.Table, split: int) -> pa.Table:
         """The rows of a split; cross-fitted, nobody is in both."""

@@ -30,7 +30,7 @@ from fairfl_core.cli._shell import (
     with_options,
     write_apart,
 )
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, about
 from fairfl_core.evaluation.all_rates import AllRates, ImpactRatios, all_rates_of, impact_ratios_of
 from fairfl_core.evaluation.before_after import NOT_ASSESSABLE
 from fairfl_core.evaluation.evaluation import Evaluation
@@ -92,11 +92,9 @@ def evaluate(
         found = asked or PolicyFile.of(fair)
         (found.decided(decided_by) if decided_by else found).write(save_policy)
     people = _people(fair, columns, source)
-    try:
+    with about(source):
         _check_models(fair, people.folds)
         evaluation = judge(fair, people, asked)
-    except InputError as error:
-        raise InputError(f"{source}: {error}") from error
     verdict = evaluation.verdict
     gate = None
     if require is not None or form in ("junit", "github"):

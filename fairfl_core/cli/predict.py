@@ -36,7 +36,7 @@ from fairfl_core.data.tables import (
     read_whole_table,
     write_table,
 )
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, about
 from fairfl_core.predictors.kinds import read_predictor
 from fairfl_core.predictors.predictor import Predictor
 
@@ -142,7 +142,7 @@ def predict(
         names = [client, *groups, *filter(None, (row_id, fold)), *([] if by_numbers else columns)]
         frame = read_rows(file, names, columns if by_numbers else ()).combine_chunks()
         whose = _Whose(fair, client, groups, row_id, fold, seed, salt)
-        try:
+        with about(rows):
             code_names(frame[client], client)
             if by_numbers:
                 of = probability_of if probability is not None else None
@@ -150,8 +150,6 @@ def predict(
             else:
                 every = _answers(frame, columns)
             answers, n, changed = whose.answers(frame, every)
-        except InputError as error:
-            raise InputError(f"{rows}: {error}") from error
         table = read_whole_table(file).append_column(ANSWER, [answers.tolist()])
         # In the dialect it came in: cells may have decimal commas.
         write_table(out, table, file.delimiter or ",")

@@ -16,7 +16,7 @@ from fairfl_core.cli._shell import (
     working,
     write_apart,
 )
-from fairfl_core.errors import InputError
+from fairfl_core.errors import about
 from fairfl_core.privacy.mechanisms import Mechanism, declare_names, names_note, release, what_if
 
 
@@ -61,12 +61,9 @@ def privatize(
     table = read_counts(counts)
     given = {"groups": split_names(groups), "labels": split_names(labels)}
     found = [] if declared else [field for field, names in given.items() if names is None]
-    with working("Adding noise"):
-        try:
-            table = declare_names(table, **given, favourable=favourable)
-            noisy = release(table, chosen) if seed is None else what_if(table, chosen, seed=seed)
-        except InputError as error:
-            raise InputError(f"{counts}: {error}") from error
+    with working("Adding noise"), about(counts):
+        table = declare_names(table, **given, favourable=favourable)
+        noisy = release(table, chosen) if seed is None else what_if(table, chosen, seed=seed)
     note = names_note(table, found)
     write_json(out, noisy.to_json() | {"note": f"{chosen.sentence()} {note}"})
     if as_json:

@@ -18,7 +18,7 @@ from fairfl_core.cli._shell import (
     working,
     write_apart,
 )
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, about
 from fairfl_core.lp.policy_file import PolicyFile
 from fairfl_core.monitoring.months import differences, months_from_sql, read_months
 from fairfl_core.monitoring.watch import Watch
@@ -125,10 +125,8 @@ def _asked(path: Path) -> PolicyFile | FairPredictor:
     if path.suffix != ".json":
         return PolicyFile.read(path)
     value = read_json(path)
-    try:
+    with about(path):
         predictor = predictor_from_json(value)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
     if value.get("certificate") is not None and predictor.certificate is None:
         raise InputError(
             f"{path}: was changed after it was sealed (its fingerprint differs); get it again from "

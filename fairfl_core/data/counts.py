@@ -24,7 +24,7 @@ from fairfl_core._io.numbers import count, percent
 from fairfl_core.data.answers import Answers, of_lottery, unchanged
 from fairfl_core.data.columns import Grouping
 from fairfl_core.data.weighting import MissingGroup, Weighting
-from fairfl_core.errors import InputError, extra
+from fairfl_core.errors import InputError, about, extra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -529,10 +529,8 @@ class ClientCounts:
     def read(cls, path: str | Path) -> "ClientCounts":
         """Read a `fairfl-counts/1` file."""
         value = read_json(path)
-        try:
+        with about(path):
             return cls.from_json(value)
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from error
 
     @cached_property
     def sha256(self) -> str:

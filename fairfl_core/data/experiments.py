@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fairfl_core._io.files import APP_ROOT, read_json
 from fairfl_core.data.columns import Grouping
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, about
 
 if TYPE_CHECKING:
     from fairfl_core.data.counts import ClientCounts
@@ -413,10 +413,8 @@ def open(name: str, folder: str | Path = FOLDER) -> Experiment:
     whole = isinstance(manifest, dict) and set(manifest) >= _NEEDED
     if not whole or manifest["format"] != FORMAT or "sha256" not in manifest["scores"]:
         raise InputError(f"{path / 'manifest.json'}: is not a whole manifest of format {FORMAT}.")
-    try:
+    with about(path / "manifest.json"):
         protocol = Protocol.from_manifest(manifest)
-    except InputError as error:
-        raise InputError(f"{path / 'manifest.json'}: {error}") from error
     scores = scores_file(path, manifest)
     hashed = manifest["scores"]["sha256"]
     _check_hash(scores, hashed, "fetch the folder again or train it anew")

@@ -11,7 +11,7 @@ from fairfl_core._io.names import check_readable, listed, positions, shown
 from fairfl_core.data.columns import MOST_CROSSED, MOST_NAMES, Grouping
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.experiments import Protocol
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, about
 from fairfl_core.fairness.notions import notion_names
 from fairfl_core.intake._roles import Reading
 from fairfl_core.intake._uploaded import (
@@ -64,10 +64,8 @@ def experiment_from_federation(
         held_out = f"{test.n:,.0f} unseen people were counted by their clients."
         if test.noisy:
             held_out = "Unseen people were counted by their clients, with noise added."
-    try:
+    with about(f'{name}, "predictor"'):
         predictor = predictor_from_json(value.get("predictor"))
-    except InputError as error:
-        raise InputError(f'{name}, "predictor": {error}') from error
     reached = predictor.reached
     messages = travelled(value.get("messages"), name)
     sent = sum(one.bytes for one in messages)
@@ -97,12 +95,10 @@ def experiment_from_federation(
 
 
 def _counts_of_run(name: str, value: Mapping[str, Any], key: str, favourable: str) -> ClientCounts:
-    try:
+    with about(f'{name}, "{key}"'):
         counts = ClientCounts.from_json(value.get(key))
         for field in ("clients", "groups", "labels"):
             check_readable(getattr(counts, field), field)
-    except InputError as error:
-        raise InputError(f'{name}, "{key}": {error}') from error
     return replace(counts, favourable=favourable) if favourable in counts.labels else counts
 
 
@@ -185,13 +181,11 @@ def experiment_from_counts(files: Sequence[tuple[str, bytes]], *, favourable: st
 
 
 def _counts(name: str, value: Any) -> ClientCounts:
-    try:
+    with about(name):
         _check_many(value)
         counts = ClientCounts.from_json(value)
         for field in MOST_NAMES:
             check_readable(getattr(counts, f"{field}s"), f"{field}s")
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from error
     return counts
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from fairfl_core._io.files import check_keys, read_whole, write_whole
 from fairfl_core._io.names import listed
-from fairfl_core.errors import InputError, check_type
+from fairfl_core.errors import InputError, about, check_type
 from fairfl_core.fairness.notions import notion_kind
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy, check_epsilon
@@ -161,10 +161,8 @@ class PolicyFile:
     def read(cls, path: str | Path) -> "PolicyFile":
         """Read a policy file; "-" is standard input."""
         data = read_whole(path, _LONGEST, "a policy is short: check the file")
-        try:
+        with about(path):
             return cls.from_toml(data)
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from error
 
     def write(self, path: str | Path) -> Path:
         """Write it, whole or not at all."""

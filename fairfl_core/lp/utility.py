@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fairfl_core._io.files import check_keys, nested_numbers, read_json
 from fairfl_core._io.names import listed
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, about
 
 __all__ = ["ACCURACY", "BALANCED", "Achieved", "Utility"]
 
@@ -139,10 +139,8 @@ class Utility:
                 f'there is no utility "{given}", and no such file; choose accuracy, balanced or a '
                 'JSON file with "labels" and "gain".'
             )
-        try:
+        with about(path):
             return cls.from_json(read_json(path), path.stem)
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from error
 
 
 ACCURACY, BALANCED = Utility("accuracy"), Utility("balanced")

@@ -18,7 +18,7 @@ from fairfl_core.data.columns import code_names
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.score_columns import columns_by_name, order_columns, paired
 from fairfl_core.data.scored import FoldedData, ScoredData, check_scores
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, about
 from fairfl_core.fairness.notions import notion_names
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Policy
@@ -147,10 +147,8 @@ class Predictor(ABC):
     def read(cls, path: str | Path) -> Self:
         """Read a `fairfl-predictor/1` file."""
         value = read_json(path)
-        try:
+        with about(path):
             return cls.from_json(value)  # type: ignore[return-value]  # of a subclass: its own
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from error
 
     def with_salt(self, salt: str) -> Self:
         """Return the same predictor, its draw by row id keyed by a secret salt.

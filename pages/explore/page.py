@@ -17,12 +17,12 @@ from fairfl_core.explore.text import Chip
 from fairfl_core.report.review import MOST
 from pages.compare.files import take_along
 from pages.explore import details, more_limits, text
-from pages.shared import present, state
+from pages.shared import state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import experiment_of, noun_of
 from pages.shared.codecs import one_of
 from pages.shared.component import client_chart, limit_map
-from pages.shared.frame import experiment_choice, frame, view_settings
+from pages.shared.frame import experiment_choice, frame, presenting, screen, view_settings
 from pages.shared.results import (
     COARSE,
     GRID,
@@ -59,7 +59,7 @@ def _live() -> None:
         _next_of_sweep()
     view = state.view()
     noun = noun_of(view.data)
-    if present.presenting():
+    if presenting():
         _presented(view, noun)
     else:
         _whole(view, noun)
@@ -112,7 +112,7 @@ def _numbers_row(view: View, noun: str) -> Summary | None:
         st.html(_numbers(summary, noun))
     words = escape(core_text.sentence(summary))
     with st.container(horizontal=True, key="said"):
-        if present.presenting():
+        if presenting():
             chips = " ".join(text.BADGE.format(chip) for chip in _chips_of(summary))
             st.markdown(chips, width="content")
         st.html(f'<p class="fairfl-sentence" aria-live="polite">{words}</p>')
@@ -211,7 +211,7 @@ def _map(view: View, noun: str) -> None:
                 ),
                 alone=core_text.alone(noun, costs),
                 spoken=core_text.map_spoken(noun, costs),
-                large=present.presenting() or state.large_type(),
+                large=presenting() or state.large_type(),
             )
 
 
@@ -273,14 +273,14 @@ def _clients(view: View, summary: Summary, noun: str, picture: Picture | None = 
             view=picture,
             spoken=core_text.clients_spoken(picture, noun, label),
             note=core_text.clients_note(picture, len(data["clients"]), len(clients)),
-            large=present.presenting() or state.large_type(),
+            large=presenting() or state.large_type(),
             on_client=lambda: _open_client(view),
         )
 
 
 def _open_client(view: View) -> None:
     """Open the drawer of the client that was clicked; in a hall there is none."""
-    if not present.presenting():
+    if not presenting():
         state.put(details.chosen_client(view), st.session_state[CLIENTS].client)
 
 
@@ -359,7 +359,7 @@ def _presented(view: View, noun: str) -> None:
     if summary is None:
         more_limits.collision(view, collision_of(view))
         return
-    at = present.screen(text.SCREENS)
+    at = screen(text.SCREENS)
     with error_boundary(text.RESULTS):
         if at == 0:
             _map(view, noun)

@@ -7,8 +7,8 @@ import streamlit as st
 from pages.learn import text
 from pages.learn.steps import STEPS
 from pages.learn.widgets import STEP, forget, guesses
-from pages.shared import present, state
-from pages.shared.frame import frame
+from pages.shared import state
+from pages.shared.frame import frame, presenter, presenting
 from pages.shared.widgets import error_boundary, lazy
 
 SCROLL = "document.querySelector('[data-testid=\"stMain\"]').scrollTo(0, 0)"
@@ -27,7 +27,7 @@ def _lesson() -> None:
     state.leave_out(
         lambda name: name[:4] == "step" and name.partition("_")[0] not in ("step", f"step{step}")
     )
-    if not present.presenting():
+    if not presenting():
         st.segmented_control(  # where the reader is, and the way to any other step
             text.STEP,
             range(1, len(STEPS) + 1),
@@ -41,8 +41,8 @@ def _lesson() -> None:
     shown, words = st.columns([7, 5], gap="large")  # on a phone the picture comes first
     with shown, error_boundary(f"{text.STEP} {step}"):
         STEPS[step - 1](st.container(key="learn-picture"), words)
-    if present.presenting():
-        present.presenter(
+    if presenting():
+        presenter(
             back=lambda: state.put(STEP, max(step - 1, 1)),
             onward=lambda: state.put(STEP, min(step + 1, len(STEPS))),
             words=text.STEP_OF.format(step, len(STEPS)),

@@ -19,12 +19,12 @@ from pages.learn import charts, text
 from pages.learn.charts import Row, shares
 from pages.learn.text import Question
 from pages.learn.widgets import ask, choose, picture, slide, start_with, switch, switched
-from pages.shared import present, state
+from pages.shared import state
 from pages.shared import text as shared_text
 from pages.shared.catalogue import noun_of
 from pages.shared.codecs import whole
 from pages.shared.component import limit_map
-from pages.shared.frame import experiment_choice
+from pages.shared.frame import experiment_choice, presenting
 from pages.shared.results import COARSE, GRID, heat_of, is_dear, summary_of
 from pages.shared.view import View
 from pages.shared.widgets import map_table, progress, table_popover
@@ -347,7 +347,7 @@ def show_cost(place: Any, words: Any) -> None:
             spoken=reading,
             title=shared_text.MAP_TITLE,
             note=text.MARKS if known else "",
-            large=present.presenting() or state.large_type(),
+            large=presenting() or state.large_type(),
         )
     st.markdown(reading)
     table_popover(lambda: map_table(heat), key="learn-map")

@@ -1,19 +1,25 @@
 """What every page has: navigation's right side (Settings, Copy link, Present), the link, sign-in."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import segno
 import streamlit as st
 
 from fairfl_core._io.names import plain
 from fairfl_core.fairness.notions import notion_kind
 from fairfl_core.lp.regions import default_rates, region_kind
-from pages.shared import own_data, present, state, text, theme
+from pages.shared import own_data, state, text, theme
 from pages.shared.catalogue import catalogue, experiment_of
+from pages.shared.codecs import FLAG, whole
 from pages.shared.view import View, options_of
 from pages.shared.widgets import lazy
+
+PRESENT = state.Setting("present", False, FLAG)
+SCREEN = state.Setting("screen", 1, whole(1, 20))
+_LEFT = "left-hall"
 
 
 @contextmanager
@@ -33,14 +39,14 @@ def frame(
         Whether the page has screens for a hall; on other pages *Present* opens Explore's.
     """
     state.follow_link()
-    presenting = hall and present.presenting()
-    theme.style(large=state.large_type(), presenting=presenting)
+    in_hall = hall and presenting()
+    theme.style(large=state.large_type(), presenting=in_hall)
     require_sign_in()
     if state.data_is_gone():
         _gone(brings_data=brings_data)
         yield state.view()
         return
-    if not presenting:
+    if not in_hall:
         _tools(settings, hall=hall)
     line = st.container()
     yield state.view()
@@ -63,7 +69,7 @@ def _tools(settings: Callable[[], None] | None, *, hall: bool) -> None:
             type="tertiary",
             help=text.PRESENT_TIP,
             on_click=state.put,
-            args=(present.PRESENT, True),
+            args=(PRESENT, True),
         )
         if pressed and not hall:
             st.switch_page("pages/explore/page.py")
@@ -148,6 +154,65 @@ def _select(name: str, label: str, title: Callable[[Any], str], **more: Any) -> 
     options: Any = options_of(name, state.view(), catalogue())
     st.selectbox(label, options, format_func=title, **more, **state.bound_field(name))
 
+
+# -------------------------------------------------------------------- in a hall
+
+
+def presenting() -> bool:
+    """Whether the page is shown to a hall."""
+    if st.session_state.pop(_LEFT, False):  # inside a fragment: the whole page is to run again
+        st.rerun()
+    return state.get(PRESENT)
+
+
+def screen(titles: Sequence[str]) -> int:
+    """Which of some screens is shown, with what goes to the others; counted from 0."""
+    now = min(state.get(SCREEN), len(titles))
+    presenter(
+        back=lambda: state.put(SCREEN, now - 1) if now > 1 else None,
+        onward=lambda: state.put(SCREEN, now + 1) if now < len(titles) else None,
+        words=text.SCREEN.format(now, len(titles), titles[now - 1]),
+    )
+    return now - 1
+
+
+def presenter(back: Any, onward: Any, words: str) -> None:
+    """What a presenter needs, in a corner: back, next, a code to scan, and the way out."""
+    with st.container(key="presenter", horizontal=True, vertical_alignment="center"):
+        st.caption(words)
+        st.button(text.BACKWARD, key="backward", on_click=back, help=text.BACKWARD_TIP)
+        st.button(text.ONWARD, key="onward", on_click=onward, help=text.ONWARD_TIP)
+        with st.popover(text.SCAN):
+            _code()
+        st.button(text.LEAVE, key="leave", type="tertiary", on_click=_leave)
+
+
+def _leave() -> None:
+    state.put(PRESENT, False)
+    st.session_state[_LEFT] = True
+
+
+def _code() -> None:
+    """A code to this very setting, where others can reach this server."""
+    if own_data.is_own(state.view().experiment):
+        st.caption(text.NOTHING_TO_SCAN)
+        return
+    link = state.link_for_others(PRESENT.name)
+    if not link:
+        st.caption(text.NOT_REACHABLE)
+        return
+    # As a picture of its own: Streamlit lets no SVG through in HTML.
+    st.html(f'<img class="fairfl-code" alt="{text.SCAN_ALT}" src="{code_of(link)}">')
+    st.caption(text.SCAN_TIP)
+
+
+def code_of(link: str) -> str:
+    """The code of a link as the address of a picture; black on white in light and dark."""
+    code = segno.make(link, error="l", micro=False)
+    return code.svg_data_uri(scale=6, border=4, light="white", encode_minimal=False)
+
+
+# -------------------------------------------------------------------- sign-in
 
 log = logging.getLogger(__name__)
 _SIGNED_IN = "is_logged_in"  # is there only where sign-in is set up

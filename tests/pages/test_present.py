@@ -9,7 +9,7 @@ import streamlit as st
 from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
 from pages.explore import text
 from pages.shared import own_data
-from pages.shared.present import code_of
+from pages.shared.frame import code_of
 from pages.shared.text import NOT_REACHABLE, NOTHING_TO_SCAN
 from tests.pages.conftest import healthy, linked
 from tests.pages.visible import charts, html_tables, numbers, visible, visible_text

@@ -66,6 +66,14 @@ def check_names(names: tuple[str, ...], field: str) -> None:
         raise InputError(f"one of the {field} has a name in which nothing is to be seen; name it.")
 
 
+def read_names(value: Any, field: str) -> tuple[str, ...]:
+    """Take the names under a key of a file, after checking them."""
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise InputError(f'"{field}" must be a list of names (strings).')
+    check_names(tuple(value), field)
+    return tuple(value)
+
+
 def check_readable(names: Sequence[str], header: str) -> None:
     """Refuse a name that no person would read: endless, or with signs that act on other text."""
     for name in names:

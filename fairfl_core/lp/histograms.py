@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.files import check_keys, nested_numbers, read_json, write_json
-from fairfl_core._io.names import check_names, listed
+from fairfl_core._io.names import check_names, listed, read_names
 from fairfl_core.data.columns import Grouping
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.scored import ScoredData
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, about
 from fairfl_core.lp.rate_estimates import Measured
 
 __all__ = [
@@ -145,12 +145,9 @@ def write_histogram(histogram: ScoreHistogram, path: str | Path) -> Path:
 
 def read_histogram(path: str | Path) -> ScoreHistogram:
     """Read a file; says where it is wrong."""
-    try:
-        return histogram_from_json(read_json(path))
-    except InputError as error:
-        raise InputError(
-            str(error) if str(error).startswith(str(path)) else f"{path}: {error}"
-        ) from error
+    value = read_json(path)
+    with about(path):
+        return histogram_from_json(value)
 
 
 def histogram_from_json(value: Any) -> ScoreHistogram:
@@ -158,7 +155,7 @@ def histogram_from_json(value: Any) -> ScoreHistogram:
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise InputError(f'"format" is not "{FORMAT}"; make the file with `fairfl histogram`.')
     check_keys(value, _KEYS, set(), "the file")
-    labels, groups = (_names(value[key], key) for key in ("labels", "groups"))
+    labels, groups = (read_names(value[key], key) for key in ("labels", "groups"))
     bins, noisy, clients = value["bins"], value["noisy"], value["clients"]
     if len(labels) != 2 or value["favourable"] not in labels:
         raise InputError('"labels" must be two, and "favourable" one of them.')
@@ -170,7 +167,7 @@ def histogram_from_json(value: Any) -> ScoreHistogram:
         if not isinstance(entry, dict):
             raise InputError(f'clients[{place}] must be an object with "name" and "counts".')
         check_keys(entry, {"name", "counts"}, set(), f"clients[{place}]")
-    names = _names([entry["name"] for entry in clients], "clients")
+    names = read_names([entry["name"] for entry in clients], "clients")
     axes = (("group", groups), ("label", labels), ("bin", [str(k) for k in range(bins)]))
     numbers = [
         nested_numbers(entry["counts"], axes, f'client "{entry["name"]}", counts')
@@ -180,13 +177,6 @@ def histogram_from_json(value: Any) -> ScoreHistogram:
     if (table < 0).any() or (not noisy and (table != np.round(table)).any()):
         raise InputError("a count is negative, or no whole number; counts are people.")
     return ScoreHistogram(table, names, groups, labels, value["favourable"], noisy=noisy)
-
-
-def _names(value: Any, field: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise InputError(f'"{field}" must be a list of names (strings).')
-    check_names(tuple(value), field)
-    return tuple(value)
 
 
 def join_histograms(parts: Sequence[ScoreHistogram]) -> ScoreHistogram:

@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairfl_core._io.files import LARGEST, check_keys, nested_numbers, read_json, write_json
-from fairfl_core._io.names import check_names, in_order, listed
+from fairfl_core._io.files import (
+    LARGEST,
+    check_keys,
+    nested_numbers,
+    read_json,
+    write_json,
+)
+from fairfl_core._io.names import in_order, listed, read_names
 from fairfl_core.data.counts import ClientCounts
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, about
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -106,7 +112,7 @@ def month_from_json(value: Any, source: str = "") -> Month:
     period = value["period"]
     if not isinstance(period, str) or not period.strip():
         raise InputError('"period" must be a text such as "2026-07".')
-    groups, labels = (_names(value[key], key) for key in ("groups", "labels"))
+    groups, labels = (read_names(value[key], key) for key in ("groups", "labels"))
     entries = value["clients"]
     if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
         raise InputError('"clients" must be a list of objects with "name" and "counts".')
@@ -121,17 +127,10 @@ def month_from_json(value: Any, source: str = "") -> Month:
         if "waiting" in entry:
             many = nested_numbers(entry["waiting"], (axes[0], axes[2]), f"{where}, waiting")
             table[place, :, -1] = np.reshape(many, size)
-    clients = _names([entry["name"] for entry in entries], "clients")
+    clients = read_names([entry["name"] for entry in entries], "clients")
     if (table < 0).any() or (table % 1 != 0).any() or table.sum() > LARGEST:
         raise InputError("a count is negative, no whole number or too large; count people.")
     return Month(period.strip(), clients, groups, labels, table.astype(np.int64), source or period)
-
-
-def _names(value: Any, field: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise InputError(f'"{field}" must be a list of names (strings).')
-    check_names(tuple(value), field)
-    return tuple(value)
 
 
 def read_months(paths: Sequence[str | Path]) -> list[Month]:
@@ -150,13 +149,9 @@ def read_months(paths: Sequence[str | Path]) -> list[Month]:
         files += inside
     found = []
     for file in files:
-        try:
-            found.append(month_from_json(read_json(file), str(file)))
-        except InputError as error:
-            message = str(error)
-            raise InputError(
-                message if message.startswith(str(file)) else f"{file}: {message}"
-            ) from error
+        value = read_json(file)
+        with about(file):
+            found.append(month_from_json(value, str(file)))
     return ordered(found)
 
 

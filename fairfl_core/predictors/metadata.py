@@ -8,7 +8,7 @@ from typing import Any
 
 import fairfl_core
 from fairfl_core._io.files import check_keys, nested_numbers
-from fairfl_core._io.names import check_names
+from fairfl_core._io.names import read_names
 from fairfl_core.errors import InputError
 from fairfl_core.fairness.notions import number_or_none
 from fairfl_core.lp.guarantee import Guarantee
@@ -116,14 +116,14 @@ def read_heading(value: Any, lists: str, more: set[str]) -> tuple[dict[str, Any]
     folds = value.get("folds", 1)
     if not isinstance(folds, int) or isinstance(folds, bool) or folds < 1:
         raise InputError('"folds" must be a whole number of fold models, 1 or more.')
-    labels, groups = (_names(value[key], key) for key in ("labels", "groups"))
+    labels, groups = (read_names(value[key], key) for key in ("labels", "groups"))
     if not isinstance(value["clients"], list):
         raise InputError(f'"clients" must be a list of objects with "name" and "{lists}".')
     entries = [
         _object(entry, {"name", lists}, f"clients[{place}]")
         for place, entry in enumerate(value["clients"])
     ]
-    clients = _names([entry["name"] for entry in entries], "clients")
+    clients = read_names([entry["name"] for entry in entries], "clients")
     eps_global, eps_local = _by_scope(value["epsilon"], clients, '"epsilon"')
     columns = _texts(value.get("score_columns"), set(labels), '"score_columns"')
     client_columns = {"client", "group", "label"}
@@ -173,13 +173,6 @@ def _texts(
     if not all(isinstance(text, str) and len(text) <= _LONGEST for text in part.values()):
         raise InputError(f"{where} must hold short texts ({', '.join(sorted(keys))}); correct it.")
     return part
-
-
-def _names(value: Any, field: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise InputError(f'"{field}" must be a list of names (strings).')
-    check_names(tuple(value), field)
-    return tuple(value)
 
 
 def _fitted_on(value: Any) -> FittedOn | None:

@@ -19,7 +19,7 @@ from fairfl_core.data import experiments
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.data.experiments import Experiment
 from fairfl_core.data.scored import FoldedData, ScoredData, fitted_people, unseen_people
-from fairfl_core.errors import InputError
+from fairfl_core.errors import InputError, about
 from fairfl_core.evaluation.before_after import LEVEL
 from fairfl_core.evaluation.checks import LimitCheck, check_limits
 from fairfl_core.evaluation.evaluation import Evaluation
@@ -161,13 +161,9 @@ class Review:
 
 def read_review(path: str | Path) -> Review:
     """Read a `fairfl-review/1` file."""
-    try:
-        return Review.from_json(read_json(path))
-    except InputError as error:
-        message = str(error)
-        raise InputError(
-            message if message.startswith(str(path)) else f"{path}: {message}"
-        ) from error
+    value = read_json(path)
+    with about(path):
+        return Review.from_json(value)
 
 
 def parse_review(data: bytes, name: str) -> Review:

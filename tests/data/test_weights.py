@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import linprog
 
 from fairfl_core.data.counts import ClientCounts
 from fairfl_core.errors import InputError
@@ -13,6 +12,7 @@ from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.kinds import predictor_of
 from tests.cli.running import run
+from tests.helpers.oracles import optimum
 
 COLUMNS = {"client": "state", "group": "sex", "label": "covered", "prediction": "said"}
 
@@ -32,31 +32,16 @@ def people(n=900, seed=0):
 
 
 def weighted_optimum(frame, eps_global, eps_local):
-    """The simplex for eop by scipy, straight from rows: variables keep, no, yes in every cell."""
-    cells = sorted(set(zip(frame["state"], frame["sex"], strict=True)))
-    gain, rows, sums, total = [], {}, np.zeros((len(cells), 3 * len(cells))), frame["weight"].sum()
-    for place, (state, sex) in enumerate(cells):
-        mine = frame[(frame["state"] == state) & (frame["sex"] == sex)]
-        yes = mine[mine["covered"] == "yes"]
-        right = mine.loc[mine["said"] == mine["covered"], "weight"].sum()
-        no, yes_all = mine["weight"].sum() - yes["weight"].sum(), yes["weight"].sum()
-        gain += [right / total, no / total, yes_all / total]
-        hit = yes.loc[yes["said"] == "yes", "weight"].sum()
-        sign = 1 if sex == "f" else -1
-        positives = frame[(frame["covered"] == "yes") & (frame["sex"] == sex)]["weight"].sum()
-        for scope, whole in ((state, yes_all), ("", positives)):
-            row = rows.setdefault(scope, np.zeros(3 * len(cells)))
-            row[3 * place : 3 * place + 3] += sign * np.array([hit, 0, yes_all]) / whole
-        sums[place, 3 * place : 3 * place + 3] = 1
-    scoped = [(row, eps_local if scope else eps_global) for scope, row in rows.items()]
-    found = linprog(
-        -np.array(gain),
-        A_ub=np.array([sign * row for row, _ in scoped for sign in (1, -1)]),
-        b_ub=[eps for _, eps in scoped for _ in (1, -1)],
-        A_eq=sums,
-        b_eq=np.ones(len(cells)),
-    )
-    return -found.fun
+    """The simplex for eop by a dense program, of sums of weights."""
+    names = [sorted(set(frame[column])) for column in COLUMNS.values()]
+    codes = [
+        [own.index(value) for value in frame[column]]
+        for own, column in zip(names, COLUMNS.values(), strict=True)
+    ]
+    table = np.zeros([len(own) for own in names])
+    np.add.at(table, tuple(codes), frame["weight"])
+    counts = ClientCounts(table, *names[:3], noisy=True)
+    return optimum(counts, "eop", "simplex", eps_global, eps_local)
 
 
 @pytest.mark.parametrize(("eps_global", "eps_local"), [(0.01, 0.01), (1, 0.03), (0.02, 1)])

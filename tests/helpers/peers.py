@@ -7,15 +7,14 @@ import numpy as np
 from tests.helpers.oracles import best_mix, rates_of
 
 
-def _best(correct, hits, people, eps_global, eps_local, mixing, n):
+def best_lottery(correct, hits, people, eps_global, eps_local, mixing, n):
     """Dense LP over columns: gaps pair by pair; hits[rate] are (columns, clients, groups)."""
     rows, bounds = [], []
     clients, groups = people[0].shape
+    local = np.broadcast_to(np.asarray(eps_local, float), (clients,))
     for counted, total in zip(hits, people, strict=True):
         for a, b in combinations(range(groups), 2):
-            scopes = [(np.arange(clients), eps_global)] + [
-                ([c], eps_local) for c in range(clients)
-            ]
+            scopes = [(np.arange(clients), eps_global)] + [([c], local[c]) for c in range(clients)]
             for where, epsilon in scopes:
                 size = total[where].sum(axis=0)
                 if size[a] > 0 and size[b] > 0:
@@ -41,7 +40,7 @@ def by_person(people, notion, eps_global, eps_local):
         hits.append(counted.reshape(n * labels, clients, groups))
         totals.append(total)
     mixing = np.kron(np.eye(n), np.ones(labels))
-    return _best(correct, hits, totals, eps_global, eps_local, mixing, n)
+    return best_lottery(correct, hits, totals, eps_global, eps_local, mixing, n)
 
 
 def by_all_cuts(people, notion, eps_global, eps_local):
@@ -70,7 +69,7 @@ def by_all_cuts(people, notion, eps_global, eps_local):
         totals.append(total)
     mixing = np.eye(clients * groups)[cell_of].T
     hits = [np.array(part) for part in counted]
-    return _best(np.array(correct, float), hits, totals, eps_global, eps_local, mixing, n)
+    return best_lottery(np.array(correct, float), hits, totals, eps_global, eps_local, mixing, n)
 
 
 def logofair(client, group, label, eta, notion, eps_global, eps_local, steps=60):

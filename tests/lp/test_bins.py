@@ -1,13 +1,11 @@
 """Bins of a score, shared by all groups: against a dense program, and beside the other regions."""
 
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 
 from fairfl_core.data.calibration import Calibration
 from fairfl_core.errors import InfeasibleError, InputError
@@ -15,7 +13,8 @@ from fairfl_core.lp import bins as score_bins
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor, Policy
 from fairfl_core.lp.program import FairnessProgram
-from tests.helpers.oracles import EXACT
+from tests.helpers.oracles import rates_of
+from tests.helpers.peers import best_lottery
 from tests.helpers.scored import scored_network, scored_people
 from tests.helpers.strategies import epsilons
 
@@ -26,47 +25,22 @@ notions = st.sampled_from(["sp", "eop", "eo", "eo-full"])
 
 def dense(people, place, notion, eps_global, eps_local, *, shared=True):
     """The best accuracy over p[client, bin] (or, not shared, p[client, group, bin]) by people."""
-    clients, groups = len(people.clients), len(people.groups)
-    bins = int(place.max()) + 1
-    shape = (clients, 1 if shared else groups, bins)
-    favourable = people.labels.index(people.favourable)
-    asked = {
-        "sp": [(None, 1)],
-        "eop": [(favourable, favourable)],
-        "eo": [(0, 0), (1, 1)],
-        "eo-full": [(0, 1), (1, 1)],
-    }[notion]
-    worth = np.zeros(shape)
-    for c, a, y, b in zip(people.client, people.group, people.label, place, strict=True):
-        worth[c, 0 if shared else a, b] += 1 if y == 1 else -1
-    rows, limits = [np.zeros(worth.size)], [0.0]
-    for label, answer in asked:
-        side = 1.0 if answer == 1 else -1.0  # Pr(first) = 1 - Pr(second): the same gap
+    clients, groups, bins = len(people.clients), len(people.groups), int(place.max()) + 1
+    cell = (people.client if shared else people.cell) * bins + place
+    cells = clients * (1 if shared else groups) * bins
+    correct = np.zeros((cells, 2))
+    np.add.at(correct, (cell, people.label), 1)
+    hits, totals = [], []
+    for label, answer in rates_of(notion, 2, people.labels.index(people.favourable)):
         mine = np.ones(len(people), bool) if label is None else people.label == label
-        hits = np.zeros((clients, groups, *shape))
-        for c, a, b in zip(people.client[mine], people.group[mine], place[mine], strict=True):
-            hits[c, a, c, 0 if shared else a, b] += side
-        n = np.array(
-            [
-                [(mine & (people.client == c) & (people.group == a)).sum() for a in range(groups)]
-                for c in range(clients)
-            ]
-        )
-        for a, b in combinations(range(groups), 2):
-            gaps = [
-                (hits[c, a] / n[c, a] - hits[c, b] / n[c, b], eps_local[c])
-                for c in range(clients)
-                if n[c, a] and n[c, b]
-            ]
-            if n[:, a].sum() and n[:, b].sum():
-                overall = [hits[:, g].sum(axis=0) / n[:, g].sum() for g in (a, b)]
-                gaps.append((overall[0] - overall[1], eps_global))
-            for row, limit in gaps:
-                rows += [row.ravel(), -row.ravel()]
-                limits += [limit, limit]
-    found = linprog(-worth.ravel(), rows, limits, bounds=(0, 1), method="highs", options=EXACT)
-    assert found.status == 0
-    return (-found.fun + (people.label == 0).sum()) / len(people)
+        counted, total = np.zeros((cells, 2, clients, groups)), np.zeros((clients, groups))
+        np.add.at(counted, (cell[mine], answer, people.client[mine], people.group[mine]), 1)
+        np.add.at(total, (people.client[mine], people.group[mine]), 1)
+        hits.append(counted.reshape(-1, clients, groups))
+        totals.append(total)
+    mixing = np.kron(np.eye(cells), np.ones(2))
+    of = (correct.ravel(), hits, totals)
+    return best_lottery(*of, eps_global, eps_local, mixing, len(people))
 
 
 def bin_program(people, notion, *, bins=score_bins.BINS, **how):

@@ -1,10 +1,8 @@
 """The app under Streamlit's AppTest: real pages, real experiments, no browser."""
 
-from functools import cache
 from pathlib import Path
 
 import pytest
-from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from fairfl_core.data.experiments import cross_fitted_of, list_experiments
@@ -13,9 +11,6 @@ from pages.shared.view import read_view
 from tests.pages.core_numbers import CoreNumbers
 
 TOP = Path(__file__).resolve().parents[2]
-
-# Each AppTest looks for components in all that is installed: half of the work of opening a page.
-manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 # Where neighbours differ, so that the wrong client's, run's or region's number is another number.
 LINKS = {

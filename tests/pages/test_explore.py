@@ -42,8 +42,14 @@ def chips(app):
 # -------------------------------------------------------------------- numbers
 
 
-def test_four_numbers_before_and_after(opened, link, core):
-    shown = numbers(opened(**link))
+@pytest.fixture(scope="module")
+def page(opened, link):
+    """The page of a link as it comes to rest, for who only reads it."""
+    return opened(**link)
+
+
+def test_four_numbers_before_and_after(page, link, core):
+    shown = numbers(page)
 
     def output(before, after, write):
         was, now = write(before), write(after)
@@ -69,8 +75,8 @@ def test_four_numbers_before_and_after(opened, link, core):
     assert shown[3].now == format.round_percent(changed)
 
 
-def test_asked_then_reached_in_one_sentence(opened, link, core):
-    said, view = sentence(opened(**link)), view_of(**link)
+def test_asked_then_reached_in_one_sentence(page, link, core):
+    said, view = sentence(page), view_of(**link)
     worst = format.round_gap(core.mean(lambda e: e.gaps.local)[core.worst])
     overall = format.round_gap(core.mean(lambda e: e.gaps.overall))
     limits = sorted({view.eps_local, *(limit for _, limit in view.own_limits)})

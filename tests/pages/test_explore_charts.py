@@ -21,8 +21,11 @@ MANY = 12  # more clients stand in the order of the gap before
 @pytest.fixture(scope="module")
 def pictures(opened, link):
     """The payloads of all pictures of a link, by name."""
-    names = ("gaps", "found", "price")
-    return {name: charts(opened(**link, picture=name))["explore-clients"] for name in names}
+    app, drawn = opened(**link), {}
+    for name in ("gaps", "found", "price"):
+        app.button_group(key="widget_picture").set_value(name).run()
+        drawn[name] = charts(healthy(app))["explore-clients"]
+    return drawn
 
 
 def own(value, off=6e-5):

@@ -34,16 +34,26 @@ def answer(app, step, option):
     return healthy(app)
 
 
-@pytest.mark.parametrize("step", range(1, 11))
-def test_a_step_begins_with_a_picture_and_tells_right_from_wrong(opened, step):
-    app = opened("learn", step=step, experiment="adult", seed=0)
-    assert app.markdown[0].value == f"#### {step}. {text.TITLES[step - 1]}"
-    assert len(app.get("plotly_chart") + app.get("bidi_component")) == 1
-    assert app.radio(key=f"widget_said{step}").value is None
-    assert not app.success and not app.info
-    if step > len(QUESTIONS):
-        return
-    question = QUESTIONS[step - 1]
+def test_every_step_begins_with_a_picture_and_tells_right_from_wrong(opened):
+    app = opened("learn", experiment="adult", seed=0)
+    assert app.button(key="learn-back").disabled
+    for step, title in enumerate(text.TITLES, 1):
+        assert app.markdown[0].value == f"#### {step}. {title}"
+        assert linked(app, "step") == (str(step) if step > 1 else None)
+        assert len(app.get("plotly_chart") + app.get("bidi_component")) == 1
+        assert app.radio(key=f"widget_said{step}").value is None
+        assert not app.success and not app.info
+        if step <= len(QUESTIONS):
+            check_answers(app, QUESTIONS[step - 1], step)
+        if step < len(text.TITLES):
+            app.button(key="learn-next").click().run()
+            healthy(app)
+    assert "learn-next" not in [one.key for one in app.button]
+    app.button(key="learn-back").click().run()
+    assert linked(app, "step") == "9"
+
+
+def check_answers(app, question, step):
     assert question.step == step
     before = text_of(app)
     wrong = (question.right + 1) % len(question.options)
@@ -63,18 +73,6 @@ def test_the_map_of_every_experiment_has_a_right_answer(opened, name):
         answer(app, 8, option)
         output.append(bool(app.success))
     assert sum(output) == 1
-
-
-def test_forward_and_back(opened):
-    app = opened("learn")
-    assert app.button(key="learn-back").disabled
-    for step in range(2, 11):
-        app.button(key="learn-next").click().run()
-        healthy(app)
-        assert linked(app, "step") == str(step)
-    assert [one.key for one in app.button if one.key == "learn-next"] == []
-    app.button(key="learn-back").click().run()
-    assert linked(app, "step") == "9"
 
 
 def test_the_end_tells_how_many_first_guesses_were_right(opened):

@@ -254,8 +254,9 @@ def check_scores(scores: Floats, labels: Sequence[str]) -> None:
         row = int(np.argmax(wrong))
         given = ", ".join(f"{value:g}" for value in scores[row])
         raise InputError(
-            f"data row {row + 1}: the scores {given} are not probabilities that sum to one; the "
-            "exact region needs them so (the softmax of a model's outputs is)."
+            f"data row {row + 1}: the scores {given} are not probabilities that sum to one; correct "
+            "them (the softmax of a model's outputs is), or say where they are read that they are "
+            "logits or votes."
         )
 
 

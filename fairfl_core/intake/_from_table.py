@@ -13,7 +13,7 @@ from fairfl_core.data.columns import Coded, Grouping, code_column, encode, same_
 from fairfl_core.data.counts import ClientCounts, count_people, table_shape
 from fairfl_core.data.experiments import Protocol, Scores
 from fairfl_core.data.score_columns import SCORE_KINDS, event_of, label_by_name
-from fairfl_core.data.scored import SUM, check_scores, scores_of_answers
+from fairfl_core.data.scored import check_scores, scores_of_answers
 from fairfl_core.data.splits import FIT, TEST, TRAINING, code_splits
 from fairfl_core.data.tables import TableFile, open_table, read_columns
 from fairfl_core.errors import InputError
@@ -542,7 +542,9 @@ def _people(
     fit, test = protocol.splits
     scores = rows.scores
     if scores is not None:
-        _check_probable(scores, parting.rows, counts.labels)
+        looked_at = np.full_like(scores, 1 / scores.shape[1])
+        looked_at[parting.rows] = scores[parting.rows]
+        check_scores(looked_at, counts.labels)
         parts = {fit: parting.fit, test: parting.test}
     elif protocol.folds > 1:
         parts = {test: parting.test}
@@ -555,21 +557,6 @@ def _people(
         )
         for split, by_fold in parts.items()
     }
-
-
-def _check_probable(
-    scores: NDArray[np.float64], looked_at: NDArray[np.intp], labels: tuple[str, ...]
-) -> None:
-    """Refuse scores that do not sum to one, with the first such row of those looked at."""
-    off = np.abs(scores[looked_at].sum(axis=1) - 1) > SUM
-    if off.any():
-        row = int(looked_at[np.argmax(off)])
-        given = ", ".join(f"{value:g}" for value in scores[row])
-        raise InputError(
-            f"data row {row + 1}: the scores {given} do not sum to one; say what they are "
-            "(logits, votes), or correct them."
-        )
-    check_scores(scores[looked_at], labels)
 
 
 def _scores_check(upload: TableFile, rows: UploadedRows, roles: ColumnRoles) -> list[Check]:

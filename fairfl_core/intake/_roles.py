@@ -71,7 +71,7 @@ def guess_roles(upload: TableFile) -> ColumnRoles:
     A role that no column fits stays empty: a person will say.
     """
     left = list(upload.columns)
-    roles: dict[str, str] = {}
+    roles: dict[str, Any] = {}
     for role, words in _WORDS.items():
         column = _by_header(left, words.split())
         if column:
@@ -87,15 +87,7 @@ def guess_roles(upload: TableFile) -> ColumnRoles:
         if role not in roles:
             roles[role] = _by_values(upload, left, role)
             left = [column for column in left if column != roles[role]]
-    found = ColumnRoles(
-        client=roles.get("client", ""),
-        group=roles.get("group", ""),
-        label=roles.get("label", ""),
-        prediction=roles.get("prediction", ""),
-        split=roles.get("split", ""),
-        fold=roles.get("fold", ""),
-        row_id=roles.get("row_id", ""),
-    )
+    found = ColumnRoles(**roles)
     if found.prediction or not found.label:
         return found
     labels = sorted(set(upload.sample[found.label]) - {""})
@@ -173,10 +165,6 @@ def _by_values(upload: TableFile, columns: Sequence[str], role: str) -> str:
 
 
 _LONGEST = 4000  # letters of a column's name
-_TEXTS = (
-    *("client", "group", "label", "prediction", "split", "fold", "row_id"),
-    *("probability", "probability_of", "scores_are"),
-)
 
 
 @dataclass(frozen=True)
@@ -219,31 +207,29 @@ class Reading:
 
 
 def _columns(value: Any) -> ColumnRoles:
-    lists = {"scores", "crossed_with", "models"}
+    usual = asdict(ColumnRoles("", "", ""))
+    lists = [name for name, default in usual.items() if isinstance(default, tuple)]
     if not isinstance(value, dict) or not all(isinstance(value.get(one), list) for one in lists):
         raise InputError('"columns" must say which column is what; write it as the app does.')
-    check_keys(value, {*_TEXTS, *lists, "threshold"}, set(), '"columns"')
+    check_keys(value, set(usual), set(), '"columns"')
     threshold = value["threshold"]
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
-        raise InputError('"threshold" must be a number from 0 to 1; correct it.')
-    if not 0 <= threshold <= 1:
+    number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
+    if not number or not 0 <= threshold <= 1:
         raise InputError('"threshold" must be a number from 0 to 1; correct it.')
     if value["scores_are"] not in SCORE_KINDS:
         raise InputError(f'"scores_are" must be one of {", ".join(SCORE_KINDS)}; correct it.')
-    return ColumnRoles(
-        **{name: _text(value[name], name) for name in _TEXTS},
-        scores=tuple(_pair(pair) for pair in value["scores"]),
-        crossed_with=tuple(_text(name, "crossed_with") for name in value["crossed_with"]),
-        models=tuple(_text(name, "models") for name in value["models"]),
-        threshold=float(threshold),
-    )
-
-
-def _pair(value: Any) -> tuple[str, str]:
-    if not isinstance(value, list) or len(value) != 2:
+    if not all(isinstance(pair, list) and len(pair) == 2 for pair in value["scores"]):
         raise InputError('"scores" must be pairs of a label and its column; correct them.')
-    label, column = (_text(name, "scores") for name in value)
-    return label, column
+    taken: dict[str, Any] = {"threshold": float(threshold)}
+    for name in usual.keys() - {"threshold"}:
+        given = value[name]
+        if name == "scores":
+            taken[name] = tuple((_text(label, name), _text(one, name)) for label, one in given)
+        elif name in lists:
+            taken[name] = tuple(_text(one, name) for one in given)
+        else:
+            taken[name] = _text(given, name)
+    return ColumnRoles(**taken)
 
 
 def _text(value: Any, what: str) -> str:

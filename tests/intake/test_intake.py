@@ -216,7 +216,7 @@ def test_scores_that_are_looked_at_must_be_probabilities(part, kept):
         assert taken(frame, roles).experiment.has_scores
         return
     row = int(np.argmax((frame.split == part) & (frame.score_0 + frame.score_1 != 1)))
-    refused(lambda: taken(frame, roles), f"data row {row + 1}: the scores", "do not sum to one")
+    refused(lambda: taken(frame, roles), f"data row {row + 1}: the scores", "sum to one")
 
 
 # -------------------------------------------------------------------- checks

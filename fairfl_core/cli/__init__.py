@@ -85,12 +85,8 @@ def run_app(app: Callable[..., Any], prog_name: str) -> None:
         if not message:  # help was asked for by no word at all, and is printed
             sys.exit(2)
         _stop(f"{message.rstrip('.')}. See --help.", 2)
-    except InfeasibleError as error:
-        _stop(str(error), COLLISION)
-    except SolveError as error:
-        _stop(str(error), 1)
     except FairflError as error:
-        _stop(str(error), 2)
+        _stop(str(error), {InfeasibleError: COLLISION, SolveError: 1}.get(type(error), 2))
     except (KeyboardInterrupt, typer.Abort):
         _stop("Stopped.", 130)
     except RuntimeError as error:  # Python 3.11 wraps what happens while a class is made

@@ -195,33 +195,21 @@ class TableOptions(ColumnOptions):
     ) -> Any:
         """Take the rows of a split, or all where no column says one."""
         file = open_table_at(path)
-        columns: dict[str, Any] = {
-            "client": self.client,
-            "group": group_columns(str(self.group), file.header),
-            "label": self.label,
-            "prediction": self.prediction,
-            "scores": pairs or split_names(self.scores),
-            "probability": self.probability,
-            "probability_of": self.probability_of,
-            "threshold": self.threshold,
-            "labels": split_names(self.labels),
-            "groups": split_names(self.groups),
-            "clients": split_names(self.clients),
-            "fold": self.fold,
-            "row_id": self.row_id,
-            "weight": self.weight,
-            "missing_group": self.missing_group,
-        }
+        columns = {one.name: getattr(self, one.name) for one in fields(self)}
+        favourable, parts = columns.pop("favourable"), columns.pop("split")
+        for name in ("scores", "labels", "groups", "clients"):
+            columns[name] = split_names(columns[name])
+        columns["group"] = group_columns(str(self.group), file.header)
+        columns["scores"] = pairs or columns["scores"]
         wanted = TableColumns(**columns)
-        names = [*wanted.names, *filter(None, [self.split])]
-        table = read_rows(file, names, wanted.numbers)
+        table = read_rows(file, [*wanted.names, *filter(None, [parts])], wanted.numbers)
         where = str(path)
-        if self.split:
+        if parts:
             with about(path):
                 table = self._rows_of(table, split)
             where += f', its rows of "{"test" if split else "fit"}"'
         with about(where):
-            return take(table, **columns, favourable=self.favourable)
+            return take(table, **columns, favourable=favourable)
 
     def _rows_of(self, table: pa.Table, split: int) -> pa.Table:
         """The rows of a split; cross-fitted, nobody is in both."""

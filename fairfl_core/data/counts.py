@@ -171,8 +171,10 @@ class ClientCounts:
             if wrong.any():
                 c, a, y, j = (int(i) for i in np.argwhere(wrong)[0])
                 raise InputError(
-                    f"{self._place(c, a, y, j)} is {values[c, a, y, j]:g}, {what}; counts are "
-                    'non-negative integers (reals only with "noisy": true).'
+                    f'the count of client "{self.clients[c]}", group "{self.groups[a]}", label '
+                    f'"{self.labels[y]}", prediction "{self.labels[j]}" is {values[c, a, y, j]:g}, '
+                    f"{what}; counts are non-negative integers (reals only with "
+                    '"noisy": true).'
                 )
         rows = values.sum(axis=(1, 2, 3))
         if rows.sum() > LARGEST:
@@ -188,12 +190,6 @@ class ClientCounts:
     def _is_whole(self) -> bool:
         """Whether they are whole numbers: counted people without noise or weights."""
         return not self.noisy and self.weighting is None
-
-    def _place(self, c: int, a: int, y: int, j: int) -> str:
-        return (
-            f'the count of client "{self.clients[c]}", group "{self.groups[a]}", '
-            f'label "{self.labels[y]}", prediction "{self.labels[j]}"'
-        )
 
     # ---------------------------------------------------------------- what follows from it
 

@@ -78,7 +78,9 @@ class Weighting:
         if not isinstance(value, dict):
             raise InputError('"weights" must be an object with "rows", "total" and "squares".')
         check_keys(value, {"rows", "total", "squares"}, set(), '"weights"')
-        rows, total = (nested_numbers(value[key], (), f'"weights", "{key}"')[0] for key in _TWO)
+        rows, total = (
+            nested_numbers(value[key], (), f'"weights", "{key}"')[0] for key in ("rows", "total")
+        )
         axes = ("client", clients), ("group", groups), ("label", labels)
         squares = np.array(nested_numbers(value["squares"], axes, '"weights", "squares"'), float)
         if rows < 1 or total <= 0 or (squares < 0).any():
@@ -86,9 +88,6 @@ class Weighting:
                 '"weights" holds a number below 0; make the file with `fairfl count`.'
             )
         return cls(int(rows), float(total), squares.reshape([len(names) for _, names in axes]))
-
-
-_TWO = ("rows", "total")
 
 
 @dataclass(frozen=True, eq=False)

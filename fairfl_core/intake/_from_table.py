@@ -320,7 +320,10 @@ def roles_of_models(
     labels, the probability of the label it is named after, else of the favourable one, which must
     then be given.
     """
-    _check_chosen([*roles.models, *_columns_of(roles)])
+    named = (roles.client, roles.label, roles.prediction, roles.probability, roles.split)
+    scores = [column for _, column in roles.scores]
+    taken = {*named, *roles.group_columns, *scores, roles.fold, roles.row_id} - {""}
+    _check_chosen([*roles.models, *taken])
     if len(roles.models) >= MOST_MODELS:
         raise InputError(
             f"{1 + len(roles.models)} models are more than a picture can show; choose at most "
@@ -332,13 +335,6 @@ def roles_of_models(
     of = favourable or roles.probability_of
     bare = replace(roles, models=(), prediction="", scores=(), probability="", probability_of=of)
     return [_role(upload, bare, column, labels, join) for column in roles.models]
-
-
-def _columns_of(roles: ColumnRoles) -> set[str]:
-    """Every column that is something else already."""
-    scores = [column for _, column in roles.scores]
-    named = (roles.client, roles.label, roles.prediction, roles.probability, roles.split)
-    return {*named, *roles.group_columns, *scores, roles.fold, roles.row_id} - {""}
 
 
 def _role(

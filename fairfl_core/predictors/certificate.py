@@ -47,20 +47,17 @@ def score_counts(people: ScoredData | ScoreHistogram | Measured) -> dict[str, An
             f"counts by score are for two labels, and there are {len(counts.labels)}; "
             "use the simplex or the kernel, whose counts suffice."
         )
-    score, label = points.scores[:, 1], points.amount
-    order = np.lexsort((points.predicted, score, points.cell))
-    keys = (points.cell[order], score[order], points.predicted[order])
-    new = np.append(True, np.any([np.diff(key) != 0 for key in keys], axis=0))
-    many = np.add.reduceat(label[order], np.flatnonzero(new), axis=0)
-    cell, score, answer = (key[new] for key in keys)
+    keys = np.column_stack([points.cell, points.scores[:, 1], points.predicted])
+    alike, place = np.unique(keys, axis=0, return_inverse=True)
+    many = np.zeros((len(alike), 2))
+    np.add.at(many, place.ravel(), points.amount)
+    if not counts.noisy:
+        many = many.astype(int)
     groups = len(counts.groups)
     table: list[list[list[Any]]] = [[[] for _ in counts.groups] for _ in counts.clients]
-    whole = not counts.noisy
-    for i, where in enumerate(cell.tolist()):
-        people_there = [int(n) if whole else float(n) for n in many[i]]
-        table[where // groups][where % groups].append(
-            [float(score[i]), int(answer[i]), people_there]
-        )
+    for (cell, score, answer), people_there in zip(alike.tolist(), many.tolist(), strict=True):
+        client, group = divmod(int(cell), groups)
+        table[client][group].append([score, int(answer), people_there])
     value = counts.to_json() | {"format": FORMAT}
     for entry, mine in zip(value["clients"], table, strict=True):
         entry["counts"] = mine

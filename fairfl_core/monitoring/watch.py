@@ -293,7 +293,7 @@ class Watch:
                 "that people got, and give the policy file."
             )
         local = [self._eps_local[name] for name in self.baseline.clients]
-        if min(self._eps_global, *local) >= 1:
+        if min(self.policy.eps_global, *local) >= 1:
             raise InputError("no limit was asked for, so there is nothing to watch.")
 
     @property
@@ -304,10 +304,6 @@ class Watch:
     @cached_property
     def _eps_local(self) -> dict[str, float]:
         return dict(self.policy.limits(self.baseline.clients)["eps_local"])
-
-    @property
-    def _eps_global(self) -> float:
-        return self.policy.eps_global
 
     @cached_property
     def notion(self) -> Notion:
@@ -363,7 +359,9 @@ class Watch:
         rate = np.divide(counted, people, out=np.zeros_like(people), where=people > 0)
         expected = self.notion.people(self.baseline.n_label)
         expected = np.concatenate([expected.sum(axis=0)[None], expected])
-        eps = np.array([self._eps_global, *(self._eps_local[c] for c in self.baseline.clients)])
+        eps = np.array(
+            [self.policy.eps_global, *(self._eps_local[c] for c in self.baseline.clients)]
+        )
         pairs = np.array(list(permutations(range(len(self.baseline.groups)), 2)))
         both = (expected[:, pairs[:, 0]] > 0) & (expected[:, pairs[:, 1]] > 0)
         scope, pair, which = np.nonzero(both & (eps < 1)[:, None, None])

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import (
@@ -262,7 +263,7 @@ class FairPostprocessor(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         self.estimator_ = self.estimator
         if not self.prefit:
             given = dict(fit_params)
-            if _is_routing():
+            if get_config()["enable_metadata_routing"]:
                 weights = {} if sample_weight is None else {"sample_weight": sample_weight}
                 given = process_routing(self, "fit", **fit_params, **weights).estimator.fit
             elif sample_weight is not None and has_fit_parameter(self.estimator, "sample_weight"):
@@ -381,12 +382,6 @@ class FairPostprocessor(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         if self.estimator is not None:
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
-
-
-def _is_routing() -> bool:
-    from sklearn import get_config
-
-    return bool(get_config()["enable_metadata_routing"])
 
 
 def _groups(sensitive_features: Table | None) -> dict[str, NDArray[Any]]:

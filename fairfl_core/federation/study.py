@@ -15,8 +15,8 @@ from fairfl_core._io.files import read_whole, write_whole
 from fairfl_core._io.names import check_names, check_readable, listed
 from fairfl_core.errors import InputError
 from fairfl_core.training.method import USUAL, make_method
-from fairfl_core.training.parameters import Shapes, parameter_shapes, size_of
 from fairfl_core.training.recipes import Recipe
+from fairfl_core.training.trainers import Shapes, parameter_shapes, size_of
 
 __all__ = ["STATISTICS", "STUDY", "Features", "Study", "read_toml"]
 

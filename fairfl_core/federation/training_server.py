@@ -24,7 +24,7 @@ from fairfl_core.federation.wire import ARRAYS, WORDS, HostileReply, WireMessage
 from fairfl_core.training.checkpoints import Run, read_checkpoint, write_checkpoint
 from fairfl_core.training.data import scaler_of
 from fairfl_core.training.method import State
-from fairfl_core.training.parameters import first_parameters
+from fairfl_core.training.trainers import first_parameters
 
 __all__ = ["StudyFedAvg", "app", "run_study"]
 

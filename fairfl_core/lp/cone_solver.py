@@ -144,7 +144,7 @@ class ConeProgram:
 
 
 class ConeSolver(Solver):
-    """Solve a program with cones; see `solvers.Solver`."""
+    """Solve a program with cones; see `Solver`."""
 
     def __init__(self, program: LinearProgram) -> None:
         super().__init__(program)

@@ -124,7 +124,6 @@ class FairnessProgram:
         if refusal:
             raise InputError(refusal)
         rates = check_rates(rates or default_rates(region, guarantee, given.folds))
-        self._given = people
         self._rules = kind.rules(people, rates, guarantee, policy)
         self.counts, self.people = self._rules.counts, self._rules.people
         self.rates = self._rules.rates
@@ -225,10 +224,6 @@ class FairnessProgram:
             return "scores"
         return "labels" if self._generation is None else "hybrid"
 
-    def asking(self, policy: Policy) -> "FairnessProgram":
-        """Return the same program with another policy."""
-        return self._on(self._given, policy)
-
     @property
     def sample(self) -> "Sample":
         """The people it was fitted on, in the form that `fitted_on` takes others."""
@@ -241,21 +236,18 @@ class FairnessProgram:
 
         Overall rates are charged for what they may be too high by.
         """
-        other = self._on(people, replace(self.policy, floors=()))
-        other._optimism, other._inside = optimism, False
-        other._set_up()
-        return other
-
-    def _on(self, people: FittedOn, policy: Policy) -> "FairnessProgram":
-        return FairnessProgram(
+        other = FairnessProgram(
             people,
             self.notion.name,
             self.region,
             rates=self.rates,
             guarantee=self.guarantee,
-            policy=policy,
+            policy=replace(self.policy, floors=()),
             gap=self.gap,
         )
+        other._optimism, other._inside = optimism, False
+        other._set_up()
+        return other
 
     def as_if(self, times: float) -> "FairnessProgram":
         """Return the same program as if each client had so many times its people.

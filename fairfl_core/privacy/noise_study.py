@@ -131,17 +131,6 @@ class NoiseStudy:
         """How often each client's true gap is above what was asked, (budgets, clients)."""
         return self.reached.fails(self.eps_local)
 
-    def failing(self, budget: int) -> int | None:
-        """Position of the client that fails most often at a budget; None if none ever fails.
-
-        Of clients that fail equally often, the one with the larger median excess.
-        """
-        often = self.fails[budget]
-        if not often.any():
-            return None
-        excess = np.median(np.nan_to_num(self.reached.local[budget]), axis=0) - self.eps_local
-        return int(np.lexsort((excess, often))[-1])
-
 
 def spending(name: str, spent: float, neighbours: str) -> Mechanism:
     """The mechanism of that name which really spends this budget.

@@ -15,9 +15,14 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 from fairfl_core.training.data import TRAINING, Federation, moments_of, scaler_of
-from fairfl_core.training.parameters import Shapes, first_parameters, parameter_shapes, size_of
 from fairfl_core.training.recipes import Recipe
-from fairfl_core.training.trainers import parallel_map
+from fairfl_core.training.trainers import (
+    Shapes,
+    first_parameters,
+    parallel_map,
+    parameter_shapes,
+    size_of,
+)
 
 __all__ = [
     "Model",

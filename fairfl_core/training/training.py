@@ -26,9 +26,13 @@ from fairfl_core.training.method import (
     Rows,
     make_method,
 )
-from fairfl_core.training.parameters import first_parameters
 from fairfl_core.training.recipes import Recipe
-from fairfl_core.training.trainers import LocalTrainer, make_trainer, parallel_map
+from fairfl_core.training.trainers import (
+    LocalTrainer,
+    first_parameters,
+    make_trainer,
+    parallel_map,
+)
 
 __all__ = [
     "Prepared",

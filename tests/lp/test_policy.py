@@ -325,18 +325,6 @@ def test_a_block_that_nobody_of_the_client_falls_into_keeps_the_models_answer():
     assert (found.rules.lottery(found.beta)[0, :, 2] == [0, 0, 1]).all()
 
 
-def test_another_policy_turns_it_off_and_on_again():
-    counts = synthetic(3, 2, 2, rows=600, seed=2)
-    plain = FairnessProgram(counts, "eo")
-    blind = plain.asking(BLIND)
-    again = blind.asking(Policy())
-    solved = [one.solve(0.01, 0.02) for one in (plain, blind, again)]
-    assert solved[1].accuracy < solved[0].accuracy
-    np.testing.assert_array_equal(solved[0].beta, solved[2].beta)
-    fresh = FairnessProgram(counts, "eo", policy=BLIND).solve(0.01, 0.02)
-    np.testing.assert_array_equal(solved[1].beta, fresh.beta)
-
-
 @pytest.mark.parametrize("seed", range(50, 54))
 @pytest.mark.parametrize("rates", ["labels", "scores"])
 def test_three_labels_find_what_their_kernel_does(seed, rates):

@@ -7,10 +7,8 @@ import pytest
 
 from fairfl_core.errors import InputError
 from fairfl_core.training.data import TRAINING, federate
-from fairfl_core.training.linear_trainer import LinearTrainer
-from fairfl_core.training.parameters import first_parameters, size_of
 from fairfl_core.training.tensorflow_trainer import TensorFlowTrainer
-from fairfl_core.training.trainers import make_trainer
+from fairfl_core.training.trainers import LinearTrainer, first_parameters, make_trainer, size_of
 from fairfl_core.training.training import prepare, train_prepared, train_seed
 from tests.training import toy  # noqa: F401  (it makes itself known)
 from tests.training.tiny import RECIPE, people

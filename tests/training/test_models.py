@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from fairfl_core.training.parameters import parameter_shapes
 from fairfl_core.training.tensorflow_trainer import Model
+from fairfl_core.training.trainers import parameter_shapes
 
 
 def network(kind, inputs, side, labels):

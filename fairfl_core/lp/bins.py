@@ -153,7 +153,6 @@ class BinRules(AnswerRules):
         response = np.zeros((4 * many, 2 * many, 2))
         response[np.arange(4 * many), place, answer] = 1.0
         return cls(
-            name="exact",
             labels=labels,
             response=response,
             block=place,
@@ -172,7 +171,6 @@ class BinRules(AnswerRules):
         above = np.arange(2 * many) >= np.arange(2 * many + 1)[:, None]  # (edges, bins)
         second = np.concatenate([above, ~above[1:-1]])
         return cls(
-            name="exact",
             labels=labels,
             response=np.stack([~second, second], axis=2).astype(float),
             block=np.zeros(len(second), np.int64),

@@ -93,7 +93,10 @@ class ColumnGeneration:
         errors_differ = bool((np.nanmax(wrong, axis=0) > np.nanmin(wrong, axis=0)).any())
         full = notion.counts_errors or errors_differ
         # The first is what the bound is computed with.
-        self._pricing = [*measured.pricing(full=full), self._kernel]
+        self._pricing = [by_scores(measured, full=full), self._kernel]
+        if measured.rates != "scores":
+            # A rule that the scores price out need not help by what is counted: ask for two.
+            self._pricing.insert(1, by_scores(measured, full=full, refine=True))
 
     def solve(self, eps_global: float, eps_local: Floats) -> Optimum:
         """Return the optimum; where floors are missed, over rules that meet them without limits."""

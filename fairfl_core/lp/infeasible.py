@@ -46,8 +46,6 @@ class Infeasible:
 
     Attributes
     ----------
-    eps_global, eps_local : float, tuple of float
-        What was asked.
     who : tuple of (client, group, label)
         Floors that are in the way of the limits.
     least_global, least_local : float or None
@@ -62,8 +60,6 @@ class Infeasible:
         one by one, and a better one may have been missed.
     """
 
-    eps_global: float
-    eps_local: tuple[float, ...]
     who: tuple[tuple[str, str, str], ...]
     least_global: float | None
     least_local: float | None
@@ -158,8 +154,6 @@ def explain_infeasible(
     )
     kept = {one.label: one.keeps for one in floors.floors if one.keeps is not None}
     return Infeasible(
-        eps_global=eps_global,
-        eps_local=tuple(local.tolist()),
         who=tuple(named),
         least_global=least_global,
         least_local=least_local,

@@ -20,7 +20,6 @@ from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 
 if TYPE_CHECKING:
-    from fairfl_core.lp.column_generation import Pricing
     from fairfl_core.lp.rules import RuleTable
 
 __all__ = [
@@ -80,15 +79,6 @@ class Measured:
         from fairfl_core.lp.hull import hull_rules
 
         return hull_rules(self)
-
-    def pricing(self, *, full: bool) -> "list[Pricing]":
-        """Return what finds rules of the scores."""
-        from fairfl_core.lp.column_generation import by_scores
-
-        if self.rates == "scores":
-            return [by_scores(self, full=full)]
-        # A rule that the scores price out need not help by what is counted: ask for two.
-        return [by_scores(self, full=full), by_scores(self, full=full, refine=True)]
 
     def bytes_sent(self, rounds: int, rates: int) -> int:
         """Return what a client sends and receives: its corners once, or duals and tables by round."""

@@ -159,7 +159,6 @@ class Simplex(RegionKind):
         one = np.eye(n)
         constants = np.broadcast_to(one[:, None, :], (n, n, n))
         return AnswerRules(
-            name=self.name,
             labels=labels,
             response=np.concatenate([one[None], constants]),
             block=np.zeros(n + 1, np.int64),
@@ -185,7 +184,6 @@ class Kernel(RegionKind):
         one = np.eye(n)
         predicted, answer = np.divmod(np.arange(n * n), n)
         return AnswerRules(
-            name=self.name,
             labels=labels,
             response=np.einsum("pj,qk->pqjk", one, one).reshape(n * n, n, n),
             block=predicted,

@@ -181,8 +181,6 @@ class AnswerRules:
 
     Attributes
     ----------
-    name : str
-        The region's name.
     labels : tuple of str
     response : ndarray, shape (rules, seen, labels)
         Each rule's matrix [what it sees, answer given]; what is seen is the model's answer, or
@@ -197,7 +195,6 @@ class AnswerRules:
         What each rule does, for a person.
     """
 
-    name: str
     labels: tuple[str, ...]
     response: Floats
     block: NDArray[np.int64]

@@ -17,7 +17,6 @@ class KeepOrTurn(RegionKind):
         one = np.eye(n)
         first = np.broadcast_to(one[0], (n, n))
         return AnswerRules(
-            name=self.name,
             labels=labels,
             response=np.stack([one, np.roll(one, 1, axis=1), first]),
             block=np.zeros(3, np.int64),

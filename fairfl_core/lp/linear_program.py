@@ -12,7 +12,7 @@ from fairfl_core.lp.constraints.base import Stacked
 from fairfl_core.lp.rules import RuleTable, ranks
 from fairfl_core.lp.utility import Utility
 
-__all__ = ["LinearProgram", "Objective", "Optimum", "kept_bonus", "tie_order"]
+__all__ = ["LinearProgram", "Objective", "Optimum"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -23,7 +23,11 @@ _REDUNDANT = 1e-8  # in the objective's unit
 class Objective:
     """A utility, and a bonus for every kept answer, in units of a mean cell's people.
 
-    So HiGHS's tolerances mean the same for two clients and for two thousand.
+    So HiGHS's tolerances mean the same for two clients and for two thousand. Optima are seldom
+    unique: of equally accurate lotteries the one that changes fewest people is taken, by a bonus of
+    1.5e-8 people and more per kept answer, which can cost accuracy less than 1e-8. Cells differ in
+    it a little, so that changing two people in one cell or in another is no tie. Of those that are
+    equal in this, too, the `tie_break` decides.
 
     Parameters
     ----------
@@ -36,35 +40,31 @@ class Objective:
     ----------
     gain : ndarray, shape (labels, answers)
         The utility of every answer to every label.
-    scale : float
-        The largest of them.
+    utility_per_unit : float
+        The utility that one unit of the objective is.
     """
 
     def __init__(
         self, counts: ClientCounts, utility: Utility, *, prefers_the_model: bool = True
     ) -> None:
-        self._counts, self._prefers_the_model = counts, prefers_the_model
-        self.gain = utility.of(counts)
-        self.scale = float(np.abs(self.gain).max())
+        self._prefers_the_model = prefers_the_model
         self._clients, self._groups = counts.table.shape[:2]
-
-    @cached_property
-    def _unit(self) -> float:
-        return float(self._counts.n / (self._clients * self._groups))
-
-    @property
-    def utility_per_unit(self) -> float:
-        """The utility that one unit of the objective is."""
-        return self.scale / (self._clients * self._groups)
+        self._cells = cells = self._clients * self._groups
+        self.gain = utility.of(counts)
+        self._scale = float(np.abs(self.gain).max())
+        self._unit = float(counts.n / cells)
+        self.utility_per_unit = self._scale / cells
+        bonus = _BONUS * (1 + np.arange(cells) / cells)
+        self._bonus = bonus.reshape(self._clients, self._groups)
 
     @property
     def gain_in_units(self) -> Floats:
         """The same of one person's answer, (labels, answers), in units of the objective."""
-        return np.asarray(self.gain / self.scale / self._unit)
+        return np.asarray(self.gain / self._scale / self._unit)
 
     def of(self, rules: RuleTable) -> Floats:
         """Return the objective of a whole weight on each rule."""
-        gained = np.einsum("pyk,yk->p", rules.confusion, self.gain / self.scale)
+        gained = np.einsum("pyk,yk->p", rules.confusion, self.gain / self._scale)
         value = gained / self._unit + self.bonus(rules)
         if self._prefers_the_model:
             # A block that nobody falls into has one optimum, too, and a dual.
@@ -73,40 +73,19 @@ class Objective:
 
     def bonus(self, rules: RuleTable) -> Floats:
         """Return the bonus for the answers that each rule keeps."""
-        bonus = self._bonus[rules.client, rules.group]
-        return np.asarray(bonus * rules.kept / self._unit)
-
-    @cached_property
-    def _bonus(self) -> Floats:
-        return kept_bonus(self._clients, self._groups)
+        return np.asarray(self._bonus[rules.client, rules.group] * rules.kept / self._unit)
 
     def tie_break(self, rules: RuleTable, first: int = 0) -> Floats:
-        """Return the order of rules; see `tie_order`."""
+        """Return a number in [1, 2) for each rule: of optima equal in all else take the least sum.
+
+        Drawn with a fixed seed, so that no few of them add up to others: a function of a rule's
+        cell and of its place among the rules of the cell, the first of which has the place `first`.
+        """
         cell = rules.client * self._groups + rules.group
-        return tie_order(cell, self._clients * self._groups, first)
-
-
-def kept_bonus(clients: int, groups: int) -> Floats:
-    """Return the bonus of 1.5e-8 people and more per kept answer, (clients, groups).
-
-    Optima are seldom unique: of equally accurate lotteries the one that changes fewest people is
-    taken, and of those that are equal in this, too, the one that `tie_order` puts first. The bonus
-    is far below what is reported: it can cost accuracy less than 1e-8. Cells differ a little, so
-    that changing two people in one cell or in another is no tie either.
-    """
-    cells = clients * groups
-    return (_BONUS * (1 + np.arange(cells) / cells)).reshape(clients, groups)
-
-
-def tie_order(cell: Ints, cells: int, first: int = 0) -> Floats:
-    """Return a number in [1, 2) for each rule: of optima equal in all else take the least sum.
-
-    Drawn with a fixed seed, so that no few of them add up to others: a function of a rule's cell
-    and of its place among the rules of the cell, the first of which has the place `first`.
-    """
-    place = first + ranks(cell)
-    drawn = np.random.PCG64(0).random_raw((int(place.max()) + 1) * cells) >> np.uint64(12)
-    return np.asarray(1 + drawn[place * cells + cell] * 2.0**-52)
+        place = first + ranks(cell)
+        many = (int(place.max()) + 1) * self._cells
+        drawn = np.random.PCG64(0).random_raw(many) >> np.uint64(12)
+        return np.asarray(1 + drawn[place * self._cells + cell] * 2.0**-52)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -10,7 +10,7 @@ from fairfl_core.data.counts import ClientCounts
 from fairfl_core.fairness.intervals import clopper_pearson, normal_quantile
 from fairfl_core.fairness.notions import Notion, Rate
 from fairfl_core.lp.constraints.base import NO_EPSILON, RateConstraints
-from fairfl_core.lp.constraints.margins import Widths, binomial_widths, proved_widths
+from fairfl_core.lp.constraints.margins import binomial_widths, proved_widths
 from fairfl_core.lp.guarantee import Guarantee
 from fairfl_core.lp.policy import Floor
 from fairfl_core.lp.rules import RuleTable
@@ -129,58 +129,30 @@ class FloorConstraints(RateConstraints):
         tail = (1 - self.guarantee.confidence) / compared
         keeps = np.array([one.keeps is not None for one in self.floors])
         how = (self.notion, columns, self.people)
+        n = self.people[columns.client, columns.group]
+        counted = np.divide(
+            self.notion.answered(columns.confusion), n, out=np.zeros(n.shape), where=n > 0
+        )
+        change = counted - _of_the_model(columns, counted)
         if self.guarantee.proof == "measured":
-            # A cut is chosen on the same people: Scheffe's constant.
+            # A cut is chosen on the same people: Scheffe's constant. Between two cuts of a score, or
+            # between the model's answer and a constant one, a person changes to one side only: their
+            # share is a rate like any other.
             z = float(np.sqrt(-2 * np.log(tail))) if self.cuts else normal_quantile(1 - tail)
             widths = binomial_widths(*how, z)
-            change = self._measured_change(columns, z)
+            low, high = clopper_pearson(np.abs(change), n, z)
+            change = np.where(change > 0, low, -high)
         else:
             # What is kept of the model's own rate may fail on two sides: the rule's and its own.
             tail = tail / 2 if keeps.any() else tail
             widths = proved_widths(*how, tail, cuts=self.cuts)
-            change = self._proved_change(columns, widths)
-        return np.where(keeps, self._bounded(columns, change), widths.rate - widths.down)
-
-    def _bounded(self, columns: RuleTable, change: Floats) -> Floats:
-        """The lower end of a change, where it is known: nobody counted, or nobody can lose."""
-        n = self.people[columns.client, columns.group]
+            change = change - (widths.down + _of_the_model(columns, widths.up))
+        # A change is known where nobody is counted, nobody can lose, or nothing changes.
         change = np.where(n > 0, change, -1.0)
         answers_all = columns.known[:, self.notion.asked.argmax(axis=1)] == 1
         change = np.where(answers_all, np.maximum(change, 0.0), change)
-        return np.where(columns.keeps[:, None], 0.0, change)
-
-    def _changes(self, columns: RuleTable) -> Floats:
-        """Counted recognition less the model's own, (columns, floors)."""
-        n = self.people[columns.client, columns.group]
-        own = np.divide(
-            self.notion.answered(columns.confusion), n, out=np.zeros(n.shape), where=n > 0
-        )
-        return np.asarray(own - self._of_the_model(columns, own))
-
-    def _of_the_model(self, columns: RuleTable, value: Floats) -> Floats:
-        """A value of the rule that keeps the model's answer, for every column of its blocks."""
-        block, member = columns.members
-        kept = np.zeros((columns.blocks, value.shape[1]))
-        np.add.at(kept, columns.block[columns.keeps], value[columns.keeps])
-        found = np.zeros_like(value)
-        np.add.at(found, member, kept[block])
-        return found
-
-    def _measured_change(self, columns: RuleTable, z: float) -> Floats:
-        """The lower end of the change from the model's own rate.
-
-        Between two cuts of a score, or between the model's answer and a constant one, a person
-        changes to one side only: their share is a rate like any other.
-        """
-        change = self._changes(columns)
-        n = self.people[columns.client, columns.group]
-        low, high = clopper_pearson(np.abs(change), n, z)
-        return np.where(change > 0, low, -high)
-
-    def _proved_change(self, columns: RuleTable, widths: Widths) -> Floats:
-        """The same where the rule's true rate may be lower and the model's own higher."""
-        width = widths.down + self._of_the_model(columns, widths.up)
-        return np.asarray(self._changes(columns) - width)
+        change = np.where(columns.keeps[:, None], 0.0, change)
+        return np.where(keeps, change, widths.rate - widths.down)
 
     def names(self, counts: ClientCounts) -> list[str]:
         """Client, group and label."""
@@ -188,3 +160,13 @@ class FloorConstraints(RateConstraints):
             f"floor {counts.clients[client]}, {counts.groups[group]}: {self.titles[floor]}"
             for client, group, floor in zip(self.client, self.group, self.floor, strict=True)
         ]
+
+
+def _of_the_model(columns: RuleTable, value: Floats) -> Floats:
+    """A value of the rule that keeps the model's answer, for every column of its blocks."""
+    block, member = columns.members
+    kept = np.zeros((columns.blocks, value.shape[1]))
+    np.add.at(kept, columns.block[columns.keeps], value[columns.keeps])
+    found = np.zeros_like(value)
+    np.add.at(found, member, kept[block])
+    return found

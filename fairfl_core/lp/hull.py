@@ -66,11 +66,8 @@ def _cuts(paths: "_Paths", groups: int) -> list[tuple[ScoreRules, Floats, Floats
     """Cuts at the corners of the paths, the second label above and below: likewise."""
     cell, cut = paths.corners()
     client, group = np.divmod(cell, groups)
-    low, low_predicted = paths.below(cell, cut), paths.predicted_below(cell, cut)
-    high, high_predicted = (
-        paths.everybody[cell] - low,
-        paths.everybody_predicted[cell] - low_predicted,
-    )
+    low = paths.below(cell, cut)
+    high = paths.everybody[cell] - low
     left, right = paths.around(cell, cut)
     middle = (left + right) / 2
     # Two neighbouring floats have no middle: "above t" must leave the left one out, "below" the
@@ -79,8 +76,8 @@ def _cuts(paths: "_Paths", groups: int) -> list[tuple[ScoreRules, Floats, Floats
     above = ScoreRules.cuts(client, group, np.where(none, left, middle), np.ones(len(cut), bool))
     below = ScoreRules.cuts(client, group, np.where(none, right, middle), np.zeros(len(cut), bool))
     return [
-        (above, high, low_predicted[:, 0] + high_predicted[:, 1]),
-        (below, low, high_predicted[:, 0] + low_predicted[:, 1]),
+        (above, high[:, :2], low[:, 2] + high[:, 3]),
+        (below, low[:, :2], high[:, 2] + low[:, 3]),
     ]
 
 
@@ -154,15 +151,14 @@ class _Steps:
     score : ndarray, shape (steps,)
     start : ndarray, shape (parts + 1,)
         Where the steps of each part begin.
-    amount, predicted : ndarray, shape (steps + 1, 2)
-        People by label, and by the model's answer, on all steps before.
+    before : ndarray, shape (steps + 1, 4)
+        People by label, and then by the model's answer, on all steps before.
     """
 
     part: Ints
     score: Floats
     start: Ints
-    amount: Floats
-    predicted: Floats
+    before: Floats
 
     @classmethod
     def of(cls, part: Ints, measured: Measured, parts: int) -> "_Steps":
@@ -172,24 +168,23 @@ class _Steps:
         new = np.ones(len(part), bool)
         new[1:] = (part[1:] != part[:-1]) | (score[1:] != score[:-1])
         first = np.flatnonzero(new)
-
-        def before(people: Floats) -> Floats:
-            by_step = np.add.reduceat(people[order], first) if len(first) else np.zeros((0, 2))
-            return np.concatenate([np.zeros((1, 2)), by_step.cumsum(axis=0)])
-
         whole = measured.amount.sum(axis=1, keepdims=True)
         predicted = whole * (measured.predicted[:, None] == np.arange(2))
+        people = np.concatenate([measured.amount, predicted], axis=1)
+        by_step = np.add.reduceat(people[order], first) if len(first) else np.zeros((0, 4))
+        before = np.concatenate([np.zeros((1, 4)), by_step.cumsum(axis=0)])
         start = np.searchsorted(part[first], np.arange(parts + 1))
-        return cls(part[first], score[first], start, before(measured.amount), before(predicted))
+        return cls(part[first], score[first], start, before)
 
     @property
     def many(self) -> Ints:
         """How many steps each part has."""
         return np.diff(self.start)
 
-    def total(self, before: Floats) -> Floats:
+    @property
+    def total(self) -> Floats:
         """Everybody of each part."""
-        return np.asarray(before[self.start[1:]] - before[self.start[:-1]])
+        return np.asarray(self.before[self.start[1:]] - self.before[self.start[:-1]])
 
 
 class _Paths:
@@ -203,16 +198,16 @@ class _Paths:
         groups = len(measured.counts.groups)
         cells = len(measured.counts.clients) * groups
         self._own = own = _Steps.of(measured.cell, measured, cells)
-        self.everybody, self.everybody_predicted = own.total(own.amount), own.total(own.predicted)
+        self.everybody = own.total
         self._is_shrunk = measured.rates == "shrunk"
         if self._is_shrunk:
             self._line = np.arange(cells) % groups
             self._steps = line = _Steps.of(measured.cell % groups, measured, groups)
-            total = line.total(line.amount)
+            total = line.total[:, :2]
             self._share = np.divide(
                 PSEUDO_ROWS, total, out=np.zeros_like(total), where=total > 0
             )  # by group and label: what one of the group counts for
-            self._weight = self.everybody / (self.everybody + PSEUDO_ROWS)
+            self._weight = self.everybody[:, :2] / (self.everybody[:, :2] + PSEUDO_ROWS)
             self._rank = np.empty(len(own.part), np.int64)
             for group in range(groups):
                 mine = own.part % groups == group
@@ -245,7 +240,7 @@ class _Paths:
     def _own_cuts(self) -> tuple[Ints, Ints]:
         """The ends of every path, and the cuts before own steps; of a group's path after, too."""
         own, every = self._own, np.arange(len(self._line))
-        some = np.flatnonzero(np.diff(own.amount, axis=0).any(axis=1))
+        some = np.flatnonzero(np.diff(own.before[:, :2], axis=0).any(axis=1))
         cells = [every, every, own.part[some]]
         cuts = [0 * every, self._steps.many[self._line], self._rank[some]]
         if self._is_shrunk:
@@ -270,7 +265,7 @@ class _Paths:
         for group in np.unique(self._line[cell[gap]]).tolist():
             mine = gap[self._line[cell[gap]] == group]
             first, last = self._steps.start[group : group + 2]
-            path = self._steps.amount[first : last + 1]
+            path = self._steps.before[first : last + 1]
             window, corner = _stretch_corners(
                 path[:, side], path[:, 1 - side], cut[mine] + 1, cut[mine + 1] - 1
             )
@@ -283,21 +278,14 @@ class _Paths:
         return np.where(cut < self._width, place, self._own.start[cell + 1])
 
     def below(self, cell: Ints, cut: Ints) -> Floats:
-        """Count people by label below these cuts, shape (cuts, 2)."""
+        """Count people by label, and own ones by the model's answer, below these cuts: (cuts, 4)."""
         own, line = self._own, self._line[cell]
-        people = own.amount[self._own_place(cell, cut)] - own.amount[own.start[cell]]
+        people = own.before[self._own_place(cell, cut)] - own.before[own.start[cell]]
         if self._is_shrunk:
-            start = self._steps.start[line]
-            pool = self._steps.amount[start + cut] - self._steps.amount[start]
-            people = self._weight[cell] * (people + self._share[line] * pool)
-        return np.asarray(people)
-
-    def predicted_below(self, cell: Ints, cut: Ints) -> Floats:
-        """Count own people by the model's answer below these cuts, shape (cuts, 2)."""
-        own = self._own
-        return np.asarray(
-            own.predicted[self._own_place(cell, cut)] - own.predicted[own.start[cell]]
-        )
+            start, before = self._steps.start[line], self._steps.before[:, :2]
+            pool = self._share[line] * (before[start + cut] - before[start])
+            people[:, :2] = self._weight[cell] * (people[:, :2] + pool)
+        return people
 
     def around(self, cell: Ints, cut: Ints) -> tuple[Floats, Floats]:
         """Return the scores to the left and right of these cuts, which are no ends of a path."""

@@ -98,7 +98,7 @@ class UnknownGroupConstraints(Constraints):
             client=scope[every] - 1,
             about=rate[every],
             titles=tuple(map(str, notion.rates)),
-            auxiliary=sparse.csr_array((len(whose) + len(every), 0)),
+            auxiliary=sparse.csr_array((len(every), 0)),
         )
         return replace(rows, auxiliary=rows._auxiliary())
 

@@ -49,11 +49,7 @@ manifests have all of them. Its FairFed has no local debiasing, and weighs clien
 def document(experiment: str, notion: str) -> str:
     """The whole page."""
     rows = [row for row in method_rows(experiment) if row.notion == notion]
-    outside = [row for row in rows if is_outside(row)]
-    if not outside:
-        return f"{HEAD}\nNothing is measured yet.\n"
-    trained = [DECLEARN] if any(row.role == "chosen" for row in outside) else []
-    return "\n".join([HEAD, *trained, *_figures(rows), *_differences(rows)])
+    return "\n".join([HEAD, DECLEARN, *_figures(rows), *_differences(rows)])
 
 
 def is_outside(row: MethodRow) -> bool:
@@ -109,10 +105,8 @@ def _differences(rows: list[MethodRow]) -> list[str]:
 
 
 def apart(rows: list[MethodRow], ours: str, theirs: str, gap: str, at: float) -> Difference | None:
-    mine = rows_of(rows, ours)
-    if not mine:
-        return None
-    return difference(frontier_of(mine, gap), frontier_of(rows_of(rows, theirs), gap), at)
+    mine, other = (frontier_of(rows_of(rows, method), gap) for method in (ours, theirs))
+    return difference(mine, other, at)
 
 
 def _spread(values: np.ndarray, digits: int) -> str:

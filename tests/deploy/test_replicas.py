@@ -71,10 +71,10 @@ def test_a_class_goes_on_while_a_replica_dies(replicas):
     killed, other = replicas.pids
 
     def kill_soon(_):
-        asyncio.get_running_loop().call_later(4, replicas.kill_one)
+        asyncio.get_running_loop().call_later(3, replicas.kill_one)
 
     seen = asyncio.run(
-        crowd(replicas.address, 12, 16, every=2, on_all_there=kill_soon, steps=3, **LINK)
+        crowd(replicas.address, 8, 12, every=1.5, on_all_there=kill_soon, steps=3, **LINK)
     )
     assert not seen.trouble and len(seen.moves) >= 12
     assert max(seen.reloads) == 1  # once, for those of the dead replica

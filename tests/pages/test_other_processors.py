@@ -5,16 +5,21 @@ told to behave as on others, as far as this one can.
 """
 
 import json
+import logging
 import os
 import subprocess
 import sys
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.pages.conftest import TOP
+from pages.shared.catalogue import bundled
+from pages.shared.results import summary_of
+from pages.shared.view import read_view
 
+TOP = Path(__file__).resolve().parents[2]
 NEEDS = {"Prescott": "sse3", "Haswell": "avx2", "SkylakeX": "avx512f"}
 
 
@@ -29,6 +34,25 @@ def core_types():
     }
     flags |= {"sse3"} if "pni" in flags else set()
     return [name for name, flag in NEEDS.items() if flag in flags]
+
+
+FIGURES = (
+    "n",
+    "accuracy",
+    "overall",
+    "overall_interval",
+    "local_mean",
+)
+
+
+def told_of(summary):
+    """Every number of a summary: figures are computed where they are read."""
+    output = asdict(replace(summary, reached=None, unseen=None))
+    for side in ("reached", "unseen"):
+        figures = getattr(summary, side)
+        output[side] = {name: getattr(figures, name) for name in FIGURES}
+        output[side]["worst"] = asdict(figures.worst)
+    return output
 
 
 def leaves(value, where=""):
@@ -47,7 +71,7 @@ def computed(core_type, without=()):
         "NPY_DISABLE_CPU_FEATURES": " ".join(without),
     }
     output = subprocess.run(
-        [sys.executable, "-m", "tests.pages.one_processor"],
+        [sys.executable, "-m", "tests.pages.test_other_processors"],
         cwd=TOP,
         env=os.environ | environment,
         stdout=subprocess.PIPE,
@@ -90,3 +114,16 @@ def test_linear_algebra_leaves_the_other_cores_to_other_visitors():
         check=True,
     )
     assert set(found.stdout.splitlines()[-1].split()) == {"1"}
+
+
+def summaries():
+    """The summary of views that visits begin with, of one run, as JSON."""
+    logging.disable(logging.WARNING)  # Streamlit's, that no server runs
+    names = ("adult", "public_coverage", "ham10000")
+    views = [read_view({"experiment": name, "seed": "0"}, bundled())[0] for name in names]
+    output = {repr(view): told_of(summary_of(view)) for view in views}
+    json.dump(output, sys.stdout, default=lambda array: array.tolist())
+
+
+if __name__ == "__main__":
+    summaries()

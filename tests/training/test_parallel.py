@@ -17,7 +17,6 @@ from tests.training.tiny import RECIPE, as_adult, pictures
 
 register_all()
 SETTINGS = {
-    "fedavg": {},
     "equifl": {"notion": "sp"},
     "toy": {"strength": 3.0},  # it asks for everything that a trainer can do
 }

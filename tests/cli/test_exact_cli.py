@@ -5,14 +5,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from fairfl_core.cli import load
 from fairfl_core.data.scored import ScoredData
 from fairfl_core.errors import InputError
 from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.lp.program import FairnessProgram
 from fairfl_core.predictors.kinds import read_predictor
+from tests.cli.running import run as run_command
 from tests.helpers.scored import scored_network
 
 WHO = ["--client", "clinic", "--group", "sex", "--label", "y", "--scores", "no,yes"]
@@ -38,10 +37,10 @@ def rows(tmp_path):
 
 
 def run(*argv):
-    ended = CliRunner().invoke(load(), [str(word) for word in argv], standalone_mode=False)
-    if ended.exception:
-        raise ended.exception
-    return ended.stdout
+    ended = run_command(*argv)
+    if ended.code:
+        raise InputError(ended.err)
+    return ended.out
 
 
 def people_in(path):

@@ -82,25 +82,6 @@ def test_counts_are_the_rows_of_each_cell(tmp_path):
         assert counts.favourable == "yes"
 
 
-def test_the_order_of_rows_says_nothing(tmp_path):
-    one = seed_scores(0)
-    order = np.random.default_rng(9).permutation(len(one))
-    arrays_of = ("split", "client", "group", "label", "scores")
-    turned = SeedScores(
-        **{
-            name: getattr(one, name)[order] if name in arrays_of else getattr(one, name)
-            for name in one.__dataclass_fields__
-        }
-    )
-    first = save_experiment.save(tmp_path / "tiny", DESCRIPTION, [one]).manifest["scores"][
-        "sha256"
-    ]
-    again = save_experiment.save(tmp_path / "tiny", DESCRIPTION, [turned]).manifest["scores"][
-        "sha256"
-    ]
-    assert first == again
-
-
 def test_changed_scores_are_refused(tmp_path):
     save_experiment.save(tmp_path / "tiny", DESCRIPTION, [seed_scores(0)])
     path = tmp_path / "tiny" / "scores.parquet"

@@ -5,12 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from fairfl_core.data.experiments import CROSS_FITTED
-from fairfl_core.data.scored import fitted_people, unseen_people
-from fairfl_core.evaluation.evaluation import evaluate
 from fairfl_core.intake import (
     ColumnRoles,
     example_folds,
@@ -19,13 +14,8 @@ from fairfl_core.intake import (
     guess_roles,
     open_table,
 )
-from fairfl_core.lp.program import FairnessProgram
-from fairfl_core.predictors.kinds import predictor_of
 from tests.helpers.cross_fitted import (
     cross_fitted,
-    expected_confusion,
-    lottery_chances,
-    rule_chances,
 )
 from tests.intake.test_intake import csv_of, refused, said
 
@@ -52,27 +42,6 @@ def test_columns_are_guessed():
     split = cross_fitted().drop(columns=["fold"]).rename(columns={"split": "fold"})
     guessed = guess_roles(open_table("r.csv", csv_of(split)))
     assert (guessed.split, guessed.fold, guessed.row_id) == ("fold", "", "id")
-
-
-@settings(max_examples=5)  # the oracle goes row by row
-@given(seed=st.integers(0, 2**20), folds=st.integers(2, 4), clients=st.integers(1, 3))
-def test_the_lottery_is_made_on_all_and_judged_by_the_mean_over_models(seed, folds, clients):
-    table = cross_fitted(120, 30, folds, clients, seed)
-    for roles, region in ((ANSWERS, "kernel"), (SCORED, "exact")):
-        experiment = taken(table, roles).experiment
-        assert (experiment.protocol, experiment.folds) == (CROSS_FITTED, folds)
-        assert experiment.splits == ("fit", "test") and experiment.has_held_out
-        scored = experiment.has_scores
-        assert scored == (roles is SCORED)
-        fit = fitted_people(experiment, 0) if scored else experiment.counts(0, "fit")
-        fair = predictor_of(FairnessProgram(fit, "eo", region, rates="labels").solve(0.05, 0.1))
-        assert (fair.folds, fair.reached.n) == (folds, 120)
-        unseen = unseen_people(experiment, 0)
-        assert (len(unseen), unseen.folds) == (30, folds)
-        chances = rule_chances(fair) if fair.needs_scores else lottery_chances(fair)
-        names = (experiment.clients, experiment.groups, experiment.labels)
-        expected = expected_confusion(table, chances, names)
-        np.testing.assert_allclose(evaluate(fair, unseen).confusion, expected, atol=1e-12)
 
 
 def test_it_says_what_cross_fitting_is_and_what_it_would_gain():

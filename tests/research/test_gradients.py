@@ -107,18 +107,6 @@ def test_a_penalised_epoch_is_what_one_does_by_hand(
     assert np.allclose(ours, expected, atol=2e-5)
 
 
-def test_a_client_without_a_group_has_no_gap_and_no_penalty(federation, trainer):
-    theta = trainer.model.initial(0)
-    rows = federation.client_rows(TRAINING)[2]
-    rows = rows[federation.people.group[rows] == 1]
-    gaps, ones = gaps_for(federation, rows, "eo"), np.ones(len(rows), np.float32)
-    values, slopes = trainer.gap_gradient(theta, rows, gaps)
-    assert not values.any()
-    assert not slopes.any()
-    trained = trainer.penalised_epoch(theta, rows, ones, 0, Penalty(gaps, 1e3, 0.5))
-    assert np.allclose(trained, trainer.epoch(theta, rows, ones, 0), atol=1e-6)
-
-
 def double_scores(federation, trainer, theta, rows):
     """The MLP's scores in numpy and double precision: an oracle for slopes."""
     people = federation.people

@@ -123,6 +123,12 @@ def alone(heat: Frontier, here: tuple[float, float], before: float) -> tuple[flo
     return 100 * (float(inside) - before), 100 * (float(overall) - before)
 
 
+def is_flat(heat: Frontier, before: float) -> bool:
+    """Whether no pair of limits on the map costs as much as the scale's least span."""
+    known = heat.accuracy[np.isfinite(heat.accuracy)]
+    return bool(known.size) and 100 * (max(known.max(), before) - known.min()) < LEAST_SPAN
+
+
 # -------------------------------------------------------------------- the clients
 
 

@@ -160,10 +160,9 @@ def _study_data(
     """Return all that the file knows, as one JSON object."""
     limits = heat.eps_global.tolist()
     drawn = charts.map_data(heat, about.start, [option.limits for option in about.kept])
-    span = 100 * (np.nanmax(heat.accuracy) - np.nanmin(heat.accuracy))
     note = text.map_note(
         coarse=False,
-        flat=bool(span < charts.LEAST_SPAN),
+        flat=charts.is_flat(heat, own),
         own_limits=False,
         collides=bool(np.isnan(heat.accuracy).any()),
     )

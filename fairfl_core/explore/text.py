@@ -6,6 +6,8 @@ Names in it are as they are: whoever shows it makes them safe.
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from fairfl_core._io import numbers as format
 from fairfl_core.evaluation.harm import Harm, groups_of
 from fairfl_core.evaluation.study import Summary
@@ -200,16 +202,21 @@ def map_note(
 
 def map_spoken(noun: str, costs: tuple[float, float]) -> str:
     """The map in a sentence."""
-    inside, overall = (format.round_signed_points(cost / 100) for cost in costs)
+    inside, overall = (
+        "cannot be kept" if np.isnan(cost) else format.round_signed_points(cost / 100)
+        for cost in costs
+    )
     return (
         f"Accuracy for every pair of limits. Alone, the limit in each {noun}: {inside}; the "
         f"overall limit: {overall}."
     )
 
 
-def alone(noun: str, costs: tuple[float, float]) -> list[tuple[str, float]]:
-    """What each kind of fairness costs by itself."""
-    inside, overall = (round(cost, 2) + 0.0 for cost in costs)  # no negative zero
+def alone(noun: str, costs: tuple[float, float]) -> list[tuple[str, float | None]]:
+    """What each kind of fairness costs by itself; None where it collides with floors."""
+    inside, overall = (  # no negative zero
+        None if np.isnan(cost) else round(cost, 2) + 0.0 for cost in costs
+    )
     return [(f"in each {noun}", inside), ("overall", overall)]
 
 

@@ -12,7 +12,7 @@ from fairfl_core.errors import InfeasibleError, OverBudgetError
 from fairfl_core.evaluation.study import Summary
 from fairfl_core.explore import charts
 from fairfl_core.explore import text as core_text
-from fairfl_core.explore.charts import LEAST_SPAN, Picture
+from fairfl_core.explore.charts import Picture
 from fairfl_core.explore.text import Chip
 from fairfl_core.report.review import MOST
 from pages.compare.files import take_along
@@ -191,8 +191,8 @@ def _map(view: View, noun: str) -> None:
             on_row = _in_turns(on_progress) if dear and fine else on_progress
             heat = heat_of(one, GRID if fine else COARSE, on_row)
         here = view.eps_global, view.eps_local
-        costs = charts.alone(heat, here, model_accuracy(one.without_limits()))
-        span = 100 * (np.nanmax(heat.accuracy) - np.nanmin(heat.accuracy))
+        own = model_accuracy(one.without_limits())
+        costs = charts.alone(heat, here, own)
         with place:
             limit_map(
                 MAP,
@@ -205,7 +205,7 @@ def _map(view: View, noun: str) -> None:
                 note=core_text.map_note(
                     coarse=not fine,
                     one_run=dear,
-                    flat=bool(span < LEAST_SPAN),
+                    flat=charts.is_flat(heat, own),
                     own_limits=bool(view.own_limits),
                     collides=bool(np.isnan(heat.accuracy).any()),
                 ),

@@ -47,7 +47,7 @@ def limit_map(
     on_go: Callable[[], None] | None = None,
     title: str = "",
     note: str = "",
-    alone: Sequence[tuple[str, float]] = (),
+    alone: Sequence[tuple[str, float | None]] = (),
     large: bool = False,
     height: int | str = "stretch",
 ) -> None:
@@ -69,7 +69,8 @@ def limit_map(
         The words above the map, and who its numbers are about. Without a title nothing stands
         above it, nor its scale: of maps side by side the page draws one.
     alone
-        What each kind of fairness costs by itself in points: `("in each age band", -6.7)`.
+        What each kind of fairness costs by itself in points: `("in each age band", -6.7)`; None
+        where it cannot be had.
     large
         For a hall: no text below 16 px.
     """

@@ -102,8 +102,12 @@ def _cell(value):
 
 
 def payload(element):
-    """What one of Explore's own charts is given."""
-    return json.loads(element.proto.json)
+    """What one of Explore's own charts is given; a browser reads strict JSON, without NaN."""
+
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    return json.loads(element.proto.json, parse_constant=refuse)
 
 
 def charts(app):
@@ -116,7 +120,7 @@ def _drawn(data):
     for name in ("title", "spoken", "note", "axis", "label"):
         yield str(data.get(name, ""))
     for name, points in data.get("alone", ()):
-        yield f"alone, {name}: {points:+g}"
+        yield f"alone, {name}: " + ("none" if points is None else f"{points:+g}")
     yield " | ".join(str(one["name"]) for one in data.get("clients", ()))
 
 

@@ -161,8 +161,9 @@ function paintAlone({ alone, data }) {
     const said = JSON.stringify(data.alone);
     if (alone.said === said) return;
     alone.said = said;
-    const most = Math.max(2, ...data.alone.map(([, points]) => Math.abs(points)));
-    alone.replaceChildren(...(data.alone.length ? [element('span', 'word', 'alone:')] : []), ...data.alone.map(([name, points]) => {
+    const known = data.alone.filter(([, points]) => points !== null);
+    const most = Math.max(2, ...known.map(([, points]) => Math.abs(points)));
+    alone.replaceChildren(...(known.length ? [element('span', 'word', 'alone:')] : []), ...known.map(([name, points]) => {
         const item = element('span', 'item', name), bar = element('i', points < 0 ? 'price' : 'price gain');
         bar.style.width = `${Math.max(2, Math.round(64 * Math.abs(points) / most))}px`;
         item.append(element('b', '', signed(points)), bar);

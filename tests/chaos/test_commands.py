@@ -70,9 +70,10 @@ def test_stopped_at_a_random_moment_it_leaves_the_old_file_or_the_new_one(files,
         assert out.read_bytes() in (OLD, wanted)
         # Before `__main__.main` runs Python itself may say so: that is nobody's to mend here.
         assert how == signal.SIGKILL or b"Traceback" not in said or not OURS.search(said), said
-    with start(files, name, out) as process:
-        process.communicate()
-    assert out.read_bytes() == wanted
+    if how == signal.SIGKILL:  # the next run removes what is left
+        with start(files, name, out) as process:
+            process.communicate()
+        assert out.read_bytes() == wanted
     assert not list(files.folder.glob("*fairfl-tmp"))
 
 

@@ -124,9 +124,8 @@ def test_a_hall_goes_step_by_step(opened):
     assert healthy(app).button(key="learn-next")
 
 
-@pytest.mark.parametrize("step", ["0", "x"])
-def test_a_mistyped_step_opens_the_first(opened, step):
-    assert opened("learn", step=step).markdown[0].value.startswith("#### 1. ")
+def test_a_mistyped_step_opens_the_first(opened):
+    assert opened("learn", step="x").markdown[0].value.startswith("#### 1. ")
 
 
 def test_the_pair_of_hospitals_tells_its_gaps(opened):

@@ -188,20 +188,13 @@ def test_where_no_limit_is_asked_no_client_can_break_one():
     )
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"budget": 3},
-        {"budget": "x"},
-        {"mechanism": "gauss"},
-        {"neighbours": "far"},
-        {"curve": "up"},
-    ],
-    ids=str,
-)
-def test_a_link_that_makes_no_sense_opens_the_start(wrong):
-    app = open_privacy(**{"experiment": "adult", "seed": 0, "draws": 20} | wrong)
-    assert sentence(app) == sentence(open_privacy(experiment="adult", seed=0, draws=20))
+def test_a_link_that_makes_no_sense_opens_the_start():
+    wrong = {"mechanism": "gauss", "neighbours": "far", "curve": "up"}
+    start, *others = (
+        sentence(open_privacy(experiment="adult", seed=0, draws=20, **asked))
+        for asked in ({}, {"budget": 3}, wrong | {"budget": "x"})
+    )
+    assert others == [start] * 2
 
 
 def test_settings_survive_a_change_of_page():

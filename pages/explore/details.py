@@ -59,14 +59,15 @@ SMALL = 0.02  # a share of all people: smaller groups may be left out of ratios
 
 
 def tabs(view: View, summary: Summary | None) -> None:
-    """What is below the pictures; without a summary (limits and floors collide) what can be asked."""
-    shown: dict[str, Callable[[], None]] = {"more": lambda: more_limits.asked_for(view)}
+    """What is below the pictures; without a summary (what is asked collides) what can be asked."""
+    shown: dict[str, Callable[[], None]] = {
+        "sure": lambda: _sure(view),
+        "more": lambda: more_limits.asked_for(view, solved=summary is not None),
+    }
     if summary is not None:
-        shown = {
+        shown |= {
             "reached": lambda: _held(view, summary),
             "pays": lambda: _pays(view, summary),
-            "sure": lambda: _sure(view),
-            **shown,
             "rates": lambda: _rates(view, summary),
         }
     titles = {name: title for name, title in text.TABS.items() if name in shown}

@@ -36,8 +36,11 @@ POLICY_FILE, POLICY_SAID = "policy-file-upload", "policy-file-said"  # in the se
 EVERY = "*"  # every label at once; no label is called so by a link
 
 
-def asked_for(view: View) -> None:
-    """Nobody left worse off, ratios, other groups, what counts as good, without the group."""
+def asked_for(view: View, *, solved: bool) -> None:
+    """Nobody left worse off, ratios, other groups, what counts as good, without the group.
+
+    What all of it costs is shown where it is `solved`.
+    """
     experiment = experiment_of(view.data)
     policy = view.policy
     left, right = st.columns(2, gap="medium")
@@ -57,7 +60,7 @@ def asked_for(view: View) -> None:
             _part(text.GROUPINGS, "groupings", groupings, bool(policy.limits))
         _part(text.EXACT, "exact", lambda: _exact_limits(view))
         _part(text.POLICY_FILE, "policy-file", _policy_file)
-    if not policy.is_plain:
+    if solved and not policy.is_plain:
         with error_boundary(text.POLICY_COST):
             st.caption(text.policy_cost(*policy_cost(view)))
 
@@ -110,8 +113,9 @@ def _take_policy() -> None:
 
 
 def _without_group(view: View) -> None:
-    """One rule for all groups; where scores are looked at, for two labels."""
-    if view.answers_by_scores and len(experiment_of(view.data).labels) > 2:
+    """One rule for all groups; where scores are looked at, for two labels (or to switch it off)."""
+    many = view.answers_by_scores and len(experiment_of(view.data).labels) > 2
+    if many and not view.policy.without_group:
         return
     key = state.widget("without_group", view.policy.without_group)
     st.toggle(

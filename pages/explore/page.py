@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from fairfl_core.errors import InfeasibleError, OverBudgetError
+from fairfl_core.errors import FairflError, InfeasibleError
 from fairfl_core.evaluation.study import Summary
 from fairfl_core.explore import charts
 from fairfl_core.explore import text as core_text
@@ -74,40 +74,41 @@ def _whole(view: View, noun: str) -> None:
         with st.container(key="lesson", width="content"):
             st.page_link("pages/learn/page.py", label=text.LESSON, icon=":material/school:")
         st.space("stretch")
-    summary = _numbers_row(view, noun)
+    summary, error = _numbers_row(view, noun)
     left, right = st.columns([10, 13], gap="medium")
     if summary is not None:
         with right, error_boundary(text.CLIENTS):
             _clients(view, summary, noun)
         with top:
             _chips(summary)
-    else:
+    elif isinstance(error, InfeasibleError):
         with right:
             more_limits.collision(view, collision_of(view))
     with top:
         _keep(view)
-    with left, error_boundary(text.MAP):
-        _map(view, noun)  # last of what is on the screen: it may take a while
+    if summary is not None or isinstance(error, InfeasibleError):
+        with left, error_boundary(text.MAP):
+            _map(view, noun)  # last of what is on the screen: it may take a while
     details.tabs(view, summary)
     if summary is not None:
         details.panel(view)
 
 
-def _numbers_row(view: View, noun: str) -> Summary | None:
-    """The sliders beside the four numbers, and the sentence; None where limits collide."""
+def _numbers_row(view: View, noun: str) -> tuple[Summary | None, FairflError | None]:
+    """The sliders beside the four numbers, and the sentence; or why there are none, said here."""
     sliders, numbers = st.columns([10, 13], gap="medium", vertical_alignment="center")
     with sliders:
         _sliders(noun)
     try:
         summary = summary_of(view)
-    except InfeasibleError:
+    except InfeasibleError as error:
         with numbers:
             st.markdown(more_limits.COLLIDES)
-        return None
-    except OverBudgetError as error:
+        return None, error
+    except FairflError as error:
         with numbers:
             st.warning(shared_text.CANNOT_BE_SHOWN.format(text.NUMBERS, error))
-        return None
+        return None, error
     with numbers:
         st.html(_numbers(summary, noun))
     words = escape(core_text.sentence(summary))
@@ -116,7 +117,7 @@ def _numbers_row(view: View, noun: str) -> Summary | None:
             chips = " ".join(text.BADGE.format(chip) for chip in _chips_of(summary))
             st.markdown(chips, width="content")
         st.html(f'<p class="fairfl-sentence" aria-live="polite">{words}</p>')
-    return summary
+    return summary, None
 
 
 def _sliders(noun: str) -> None:
@@ -355,9 +356,10 @@ def _at(limit: float) -> View:
 
 def _presented(view: View, noun: str) -> None:
     """The same screen for a hall, one picture at a time: map, gaps, found, compare."""
-    summary = _numbers_row(view, noun)
-    if summary is None:
+    summary, error = _numbers_row(view, noun)
+    if isinstance(error, InfeasibleError):
         more_limits.collision(view, collision_of(view))
+    if summary is None:
         return
     at = screen(text.SCREENS)
     with error_boundary(text.RESULTS):

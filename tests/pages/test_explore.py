@@ -269,8 +269,22 @@ def test_a_collision_says_who_and_both_ways_out_work(opened):
     assert "the floors stand against the limits in " in said
     assert any(client in said for client in experiments.open("ham10000").clients)
     assert not numbers(app) and "explore-map" in charts(app)
-    assert list(app.segmented_control(key="widget_details").options) == ["More limits"]
+    assert list(app.segmented_control(key="widget_details").options) == [
+        "How sure",
+        "More limits",
+    ]
     for key in ("widen", "lower"):
         again = opened(**asked)
         again.button(key=f"collision-{key}").click().run()
         assert len(numbers(healthy(again))) == 4, key
+
+
+def test_what_a_region_cannot_do_is_a_sentence_and_can_be_switched_off(opened):
+    without = json.dumps(Policy(without_group=True).to_json())
+    app = opened.raw(
+        **{"region": "exact", "split": "paper"} | SKIN | {"policy": without, "details": "more"}
+    )
+    assert len(app.warning) == 1 and not app.exception
+    assert "serves two labels, but there are 4" in visible_text(app) and not numbers(app)
+    app.toggle(key="widget_without_group").set_value(False).run()
+    assert len(numbers(healthy(app))) == 4

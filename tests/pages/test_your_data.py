@@ -5,6 +5,7 @@ import io
 import json
 import shlex
 from dataclasses import replace
+from pathlib import Path
 from weakref import ref
 
 import numpy as np
@@ -19,6 +20,7 @@ from fairfl_core.intake import example_counts, example_table
 from pages.compare.files import clients_csv, predictor_json
 from pages.shared import own_data
 from pages.shared.view import Catalogue, read_view
+from tests.cli.running import run
 from tests.pages.conftest import healthy, linked
 
 PAGES = ("explore", "compare", "scenarios", "privacy", "methods", "learn", "your_data")
@@ -183,6 +185,27 @@ def _predictor(view):
     fit = own_data.find(view.experiment).intake.experiment.counts(0, "validation")
     program = FairnessProgram(fit, view.notion, view.region, rates=view.rates)
     return predictor_of(program.solve(view.eps_global, view.eps_local))
+
+
+def test_the_page_and_the_shell_make_the_same_predictor(opened, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = pd.read_csv(io.StringIO(example_table()))
+    table["split"] = np.resize(["validation", "test"], len(table))
+    limits = {"notion": "eo", "region": "kernel", "eps_global": 0.02, "eps_local": 0.06}
+    app = with_table(opened, table.to_csv(index=False), **limits)
+    mine = json.loads(predictor_json(app.session_state["kept"]["view"]))
+    table[table["split"] == "validation"].to_csv("fit.csv", index=False)
+    columns = ("--client", "hospital", "--group", "sex", "--label", "diagnosis")
+    run("count", "fit.csv", *columns, "--prediction", "prediction", "--out", "fit.json")
+    asked = [
+        word for name, value in limits.items() for word in (f"--{name}".replace("_", "-"), value)
+    ]
+    run("solve", "fit.json", *asked, "--out", "shell.json")
+    theirs = json.loads(Path("shell.json").read_text())
+    assert mine["labels"] == theirs["labels"] and mine["groups"] == theirs["groups"]
+    assert [one["name"] for one in mine["clients"]] == [one["name"] for one in theirs["clients"]]
+    for one, other in zip(mine["clients"], theirs["clients"], strict=True):
+        np.testing.assert_allclose(one["lottery"], other["lottery"], atol=1e-9)
 
 
 def test_other_columns_are_checked_again(opened):

@@ -47,11 +47,11 @@ def test_a_penalty_narrows_the_gap(federation, trainer):
     assert narrow < wide / 2
 
 
-def penalised_by_hand(federation, trainer, recipe, theta, rows, notion, strength, momentum, clip):
+def penalised_by_hand(federation, trainer, theta, rows, notion, strength, momentum, clip):
     """The penalised epoch step by step in eager TensorFlow, with Keras's Adam and dictionaries."""
     people, model = federation.people, trainer.model
     sides = np.concatenate([np.eye(2)[people.group], np.eye(3)[people.client]], axis=1)
-    optimiser = keras.optimizers.Adam(recipe.learning_rate)
+    optimiser = keras.optimizers.Adam(RECIPE.learning_rate)
     variable = tf.Variable(theta)
     group, label = cells(federation, rows)
     compared = {
@@ -66,8 +66,8 @@ def penalised_by_hand(federation, trainer, recipe, theta, rows, notion, strength
     ]
     first = trainer.scores(theta, rows)
     running = {(y, a): float(first[mine, y].mean()) for y, a, mine in keys}
-    for start in range(0, len(rows), recipe.batch):
-        batch = rows[start : start + recipe.batch]
+    for start in range(0, len(rows), RECIPE.batch):
+        batch = rows[start : start + RECIPE.batch]
         with tf.GradientTape() as tape:
             logits = model.logits(
                 variable, tf.constant(people.inputs[batch]), tf.constant(sides[batch], tf.float32)
@@ -79,7 +79,7 @@ def penalised_by_hand(federation, trainer, recipe, theta, rows, notion, strength
             )
             scores, moved = tf.nn.softmax(logits), dict(running)
             for y, a, mine in keys:
-                inside = mine[start : start + recipe.batch]
+                inside = mine[start : start + RECIPE.batch]
                 if inside.any():
                     mean = tf.reduce_mean(scores[:, y][inside])
                     moved[y, a] = momentum * running[y, a] + (1 - momentum) * mean
@@ -92,17 +92,13 @@ def penalised_by_hand(federation, trainer, recipe, theta, rows, notion, strength
 
 
 @pytest.mark.parametrize(("notion", "momentum", "clip"), [("sp", 0.7, 0.3), ("eo", 0.0, 1e9)])
-def test_a_penalised_epoch_is_what_one_does_by_hand(
-    federation, trainer, recipe, notion, momentum, clip
-):
+def test_a_penalised_epoch_is_what_one_does_by_hand(federation, trainer, notion, momentum, clip):
     rows = federation.client_rows(TRAINING)[1]
     rows = rows[np.argsort(federation.people.group[rows], kind="stable")]  # batches of one group
     theta, ones = trainer.model.initial(0), np.ones(len(rows), np.float32)
     penalty = Penalty(gaps_for(federation, rows, notion), 5.0, momentum, clip)
     ours = trainer.penalised_epoch(theta, rows, ones, 0, penalty)
-    expected = penalised_by_hand(
-        federation, trainer, recipe, theta, rows, notion, 5.0, momentum, clip
-    )
+    expected = penalised_by_hand(federation, trainer, theta, rows, notion, 5.0, momentum, clip)
     assert np.abs(ours - trainer.epoch(theta, rows, ones, 0)).max() > 1e-3
     assert np.allclose(ours, expected, atol=2e-5)
 

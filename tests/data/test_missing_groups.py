@@ -63,7 +63,7 @@ def test_their_own_group_is_one_more():
 @given(seed=st.integers(0, 10_000), notion=st.sampled_from(["sp", "eop", "eo"]))
 def test_the_worst_gap_is_that_of_some_assignment(seed, notion):
     """Two groups and the model's own answers: every assignment of the rows is tried."""
-    frame = people(60, seed, missing=4)
+    frame = people(60, seed, missing=3)
     if frame.dropna().groupby(["site", "sex", "truth"]).size().size < 8:
         return
     counts = ClientCounts.from_table(frame, **COLUMNS, missing_group="bound")

@@ -137,7 +137,7 @@ def screen_of(study: Study, noun: str) -> dict[str, Any]:
         "numbers": [list(number) for number in text.numbers(summary, noun)],
         "sentence": text.sentence(summary),
         "verdict": [*text.verdict_chip(summary), text.verdict_why(summary)],
-        "harm": [*text.harm_chip(summary.harm), text.harm_lines(summary.harm)],
+        "harm": [*text.harm_chip(summary), text.harm_lines(summary)],
         "opens": "found" if summary.harm.proved else "gaps",
         "gaps": chart("gaps", charts.gaps(columns, summary.verdict, summary.harm.groups)),
         "price": chart("price", charts.prices(summary, columns)),

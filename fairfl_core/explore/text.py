@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairfl_core._io import numbers as format
-from fairfl_core.evaluation.harm import Harm, groups_of
+from fairfl_core.evaluation.harm import groups_of
 from fairfl_core.evaluation.study import Summary
 from fairfl_core.evaluation.verdict import HARMFUL, MET, NOT_MET, NOT_SURE
 from fairfl_core.report.text import policy as policy_text
@@ -26,6 +26,7 @@ __all__ = [
     "harm_lines",
     "map_note",
     "map_spoken",
+    "model_numbers",
     "numbers",
     "people",
     "sentence",
@@ -72,8 +73,11 @@ def verdict_chip(summary: Summary) -> Chip:
     return Chip(_COLOURS[verdict.word], f"{verdict.shape} {verdict.word}")
 
 
-def harm_chip(harm: Harm) -> Chip:
+def harm_chip(summary: Summary) -> Chip:
     """How many groups of clients lose (or of everyone, where no client's do)."""
+    harm = summary.harm
+    if summary.verdict is None:
+        return Chip("gray", "losses not judged")
     sure = groups_of(harm.proved)
     maybe = groups_of(harm.alarms) - sure
     if sure:
@@ -94,8 +98,11 @@ def verdict_why(summary: Summary) -> str:
     return " ".join([summary.verdict.why, *summary.remarks])
 
 
-def harm_lines(harm: Harm, most: int = 6) -> list[str]:
+def harm_lines(summary: Summary, most: int = 6) -> list[str]:
     """Who loses, those beyond chance first, a sentence each; then how many there are."""
+    harm = summary.harm
+    if summary.verdict is None:
+        return ["No limit is asked, so nobody's loss is judged."]
     if not harm.alarms:
         return ["Nobody is recognised less often by more than 5 points, or half as often."]
     shown = sorted(harm.alarms, key=lambda one: not one.beyond_chance)[:most]
@@ -148,6 +155,14 @@ def numbers(summary: Summary, noun: str) -> list[Number]:
             f"{format.count(worst.n)} people{_of(worst.worst_of)}",
         )
     return [accuracy, overall, inside, changed]
+
+
+def model_numbers(summary: Summary) -> list[str]:
+    """The four numbers of the model as it is."""
+    before = summary.judged.before
+    worst = format.UNKNOWN if before.worst is None else format.round_gap(before.worst.gap)
+    accuracy, overall = format.round_percent(before.accuracy), format.round_gap(before.overall)
+    return [accuracy, overall, worst, format.round_percent(0.0)]
 
 
 def _before_after(

@@ -273,11 +273,13 @@ def pays(result: Result) -> tuple[str, str]:
     most = int(loss.argmin())
     if -loss[most] > FREE:
         return columns["client"][most], f"accuracy {signed(loss[most])}"
-    return NOBODY, ""
+    return NOBODY if result.summary.verdict else NOTHING_TO_SAY, ""
 
 
 def worse_off(summary: Summary) -> str:
-    """How many are worse off beyond chance, and where."""
+    """How many are worse off beyond chance, and where; nobody's loss is judged without a limit."""
+    if summary.verdict is None:
+        return NOTHING_TO_SAY
     sure_of = [alarm for alarm in summary.harm.alarms if alarm.beyond_chance and alarm.n >= FEW]
     if not sure_of:
         return NOBODY

@@ -133,7 +133,12 @@ def _sure(view: View) -> None:
         (_costs, _price_of_certainty, _advice, _plan),
         strict=True,
     ):
-        lazy(place.popover, label, name, partial(draw, view))
+        lazy(place.popover, label, name, partial(_waited_for, draw, view))
+
+
+def _waited_for(draw: Callable[[View], None], view: View) -> None:
+    with st.spinner(text.SOLVING, show_time=True):
+        draw(view)
 
 
 def _costs(view: View) -> None:
@@ -399,19 +404,23 @@ def every_rate(table: pd.DataFrame, label: str) -> pd.DataFrame:
 
 
 def compared(view: View) -> None:
-    """Other settings kept beside the one set now; where none is, no limit and one inside alone."""
+    """The model as it is, settings kept (or a limit in each alone), and the one set now."""
     kept = enumerate(state.options())
     options = [("ABCD"[at], one) for at, one in kept if one != view] or [
-        (text.NO_LIMIT, view.without_limits()),
-        (text.INSIDE_ALONE, replace(view, eps_global=NO_LIMIT)),
+        (text.INSIDE_ALONE, replace(view, eps_global=NO_LIMIT))
     ]
     options.append((text.NOW, view))
-    names = [name for name, _ in options]
-    rows: dict[str, list[str]] = {}
-    for name, one in options:
-        written = summary_of(one)
-        for number in core_text.numbers(written, noun_of(view.data)):
-            rows.setdefault(number.label, []).append(number.now)
-        word = "" if written.verdict is None else f"{written.verdict.shape} {written.verdict.word}"
-        rows.setdefault("Verdict", []).append(word or name)
-    numbers_table(rows, names)
+    summaries = [summary_of(one) for _, one in options]
+    rows = {
+        number.label: [was]
+        for number, was in zip(
+            core_text.numbers(summaries[-1], noun_of(view.data)),
+            core_text.model_numbers(summaries[-1]),
+            strict=True,
+        )
+    } | {"Verdict": [text.NOTHING_ASKED]}
+    for summary in summaries:
+        for number in core_text.numbers(summary, noun_of(view.data)):
+            rows[number.label].append(number.now)
+        rows["Verdict"].append(core_text.verdict_chip(summary).text)
+    numbers_table(rows, [text.AS_IT_IS, *(name for name, _ in options)])

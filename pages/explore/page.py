@@ -152,13 +152,13 @@ def _chips(summary: Summary) -> None:
     verdict, harm = _chips_of(summary)
     for chip, key, why in (
         (verdict, "verdict", lambda: st.markdown(shared_text.verdict(summary))),
-        (harm, "harm", lambda: st.markdown(text.harm_lines(summary.harm))),
+        (harm, "harm", lambda: st.markdown(text.harm_lines(summary))),
     ):
         lazy(st.popover, text.BADGE.format(chip), key, why, type="tertiary")
 
 
 def _chips_of(summary: Summary) -> tuple[Chip, Chip]:
-    return core_text.verdict_chip(summary), core_text.harm_chip(summary.harm)
+    return core_text.verdict_chip(summary), core_text.harm_chip(summary)
 
 
 def _keep(view: View) -> None:
@@ -258,7 +258,7 @@ def _clients(view: View, summary: Summary, noun: str, picture: Picture | None = 
     if picture is None:
         with st.container(horizontal=True, vertical_alignment="center", key="views", gap="small"):
             picture = _picture(summary, clients)
-            if picture == "found" and len(summary.harm.labels) > 2:
+            if picture == "found":
                 label = _label(summary)
     before = np.asarray(columns["gap_before"], float)
     if picture == "found":

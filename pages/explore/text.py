@@ -11,7 +11,7 @@ from fairfl_core._io.names import plain
 from fairfl_core.evaluation.advice import Advice
 from fairfl_core.evaluation.all_rates import FOUR_FIFTHS, ImpactRatios
 from fairfl_core.evaluation.before_after import FEWEST, NOT_ASSESSABLE, ClosedGap
-from fairfl_core.evaluation.harm import FEW, ClientHarm, Harm
+from fairfl_core.evaluation.harm import FEW, ClientHarm
 from fairfl_core.evaluation.study import ClientRow, Effect, Figures, Payer, Summary
 from fairfl_core.explore import text as core
 from fairfl_core.fairness.notions import NotAssessable
@@ -47,7 +47,8 @@ REFINE_MAP = "Refine the map"
 REFINE_MAP_TIP = "484 pairs of limits, one run: here each pair takes a while to solve."
 COARSE_MAP = "Back to the coarse map"
 COARSE_MAP_TIP = "Stops refining; what is solved is kept."
-NO_LIMIT, INSIDE_ALONE, NOW = "no limit", "in each alone", "now"
+AS_IT_IS, INSIDE_ALONE, NOW = "as it is", "in each alone", "now"
+NOTHING_ASKED = "nothing asked"
 SCREENS = ("map", "gaps", "found", "compare")
 
 
@@ -57,9 +58,9 @@ SCREENS = ("map", "gaps", "found", "compare")
 BADGE = ":{0.colour}-badge[{0.text}]"
 
 
-def harm_lines(harm: Harm) -> str:
+def harm_lines(summary: Summary) -> str:
     """Who loses as Markdown, one line each."""
-    *lines, last = core.harm_lines(harm)
+    *lines, last = core.harm_lines(summary)
     return "\n".join(f"- {plain(line, 400)}" for line in lines) + f"\n\n{plain(last, 300)}"
 
 
@@ -153,6 +154,7 @@ AXIS_PEOPLE = "people of the median client"
 AXIS_COST = "accuracy that certainty costs, points"
 AS_IT_IS = "as it is"
 HOVER_CERTAINTY = "%{x:,.0f} people: %{y:.2f} points<extra></extra>"
+SOLVING = "Solving …"
 ADVICE = "What to ask for"
 ADVICE_POINTS, ADVICE_TIP = (
     "Points you would pay",
@@ -183,7 +185,8 @@ def advice(found: Advice, points: float, guarantee: Guarantee) -> str:
     return (
         f"**{format.epsilon(found.eps)}**, overall and in each client, is the tightest limit that "
         f"holds with {sure} confidence ({scope}) for {price} or less; it costs "
-        f"{format.round_points(found.cost)} (mean over runs)."
+        f"{format.round_points(found.cost)} (mean over runs). Whom it hurts is shown once it is "
+        "asked."
     )
 
 

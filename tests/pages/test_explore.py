@@ -109,7 +109,7 @@ def test_the_chips_are_the_cores_verdict_and_harm(opened, link, core):
 def test_no_limit_has_no_verdict_and_raises_no_alarm(opened):
     app = opened(**ADULT, region="exact", eps_global=1, eps_local=1)
     assert "[no limit asked]" in visible(app) and not chips(app)
-    assert "[no group loses]" in visible(app)
+    assert "[losses not judged]" in visible(app)
     assert sentence(app).startswith("No limit asked: on new people the widest gap is ")
 
 

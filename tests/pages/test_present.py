@@ -34,8 +34,11 @@ def test_four_screens_with_verdict_and_numbers_on_each(opened):
         drawn = charts(app)
         if shown is None:
             (table,) = html_tables(app)
-            assert table[0] == ["", "A", "now"] and not drawn
-            assert ["Accuracy", kept.now, whole[0].now] in table
+            assert table[0] == ["", "as it is", "A", "now"] and not drawn
+            assert ["Accuracy", f"{whole[0].was} %", kept.now, whole[0].now] in table
+            overall = whole[1]
+            assert table[2][1] == overall.was and table[2][3] == overall.now
+            assert table[4][1] == "0 %" and table[5][1] == "nothing asked"
         else:
             assert list(drawn) == [shown[0]] and drawn[shown[0]]["large"]
             assert drawn[shown[0]].get("view") == shown[1]

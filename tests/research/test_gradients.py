@@ -35,7 +35,7 @@ def test_a_penalty_narrows_the_gap(federation, trainer):
     rows = federation.client_rows(TRAINING)[2]
     gaps, ones = gaps_for(federation, rows, "eo"), np.ones(len(rows), np.float32)
     free = penalised = trainer.model.initial(0)
-    for epoch in range(6):
+    for epoch in range(8):
         free = trainer.epoch(free, rows, ones, epoch)
         penalised = trainer.penalised_epoch(
             penalised, rows, ones, epoch, Penalty(gaps, strength=20.0, momentum=0.9)

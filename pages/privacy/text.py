@@ -30,7 +30,8 @@ NEIGHBOURS = {
 BUDGET = "Privacy budget"
 BUDGET_TIP = (
     "Less is more private. Spent by each client: how far one person can change the odds of what is sent: by a factor of at most e to the "
-    "power of the budget. 10 protects little; 0.01 drowns small clients in noise."
+    "power of the budget. 10 protects little; 0.01 drowns small clients in noise. In brackets: where "
+    "9 of 10 draws of noise lie, and the median on new people."
 )
 DRAWS, MECHANISM = "Draws of noise for each budget", "Mechanism: what gets the noise"
 NEIGHBOUR = "Neighbours: what must look alike"
@@ -133,10 +134,11 @@ def sentence(result: NoiseResult, noun: str) -> str:
         return f"No {noun} has two groups to compare; noise {cost}."
     where = "in the worst" if inside else f"in the worst {noun}"
     where = "" if figure == "overall" else f" {where}"
+    _, unseen = result.over_budgets(figure)
+    new = "" if unseen is None else f"; {NEW_PEOPLE}: {format.round_gap(unseen[result.at])}"
     return (
-        f"{_asked(low, high, study.eps_global, noun)}; noise leaves "
-        f"**{format.round_gap(middle)}**{where} (9 of 10 draws: "
-        f"{format.round_gaps(bottom, top)}) and {cost}."
+        f"{_asked(low, high, study.eps_global, noun)}; noise leaves **{format.round_gap(middle)}**"
+        f"{where} ({format.round_gaps(bottom, top)}{new}) and {cost}."
     )
 
 

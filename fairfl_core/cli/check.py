@@ -130,7 +130,7 @@ def _without_group(missing: MissingGroup, rows: int, rule: str) -> Check:
     if rule:
         return Check(replace(missing, rule=rule).sentence(rows - missing.rows))
     return Check(
-        f"{missing.rows:,} rows have no group. Here they are left out; `fairfl count` refuses them unless "
+        f"{missing.share}: left out here; `fairfl count` refuses unless "
         "--missing-group says drop, own (a group of their own) or bound (the worst of what "
         "they may be).",
         look=True,

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.files import check_keys, nested_numbers
+from fairfl_core._io.numbers import plural
 from fairfl_core.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -110,12 +111,16 @@ class MissingGroup:
 
     def sentence(self, n: float) -> str:
         """Say what was made of them, of `n` people who have a group."""
-        share = f"{self.rows:,} rows have no group"
         if self.rule == "drop":
-            return f"{share} and are left out; {n:,.0f} people are counted."
+            return f"{self.share}: left out; {plural(n, 'person', 'people')} counted."
         if self.rule == "own":
-            return f"{share}: they are a group of their own, “{NO_GROUP}”."
-        return f"{share}: gaps are the largest that any groups of theirs could give."
+            return f"{self.share}: a group of its own, “{NO_GROUP}”."
+        return f"{self.share}: gaps are the largest that any groups of theirs could give."
+
+    @property
+    def share(self) -> str:
+        """How many rows have no group, in words."""
+        return f"{plural(self.rows, 'row')} {'has' if self.rows == 1 else 'have'} no group"
 
     def to_json(self) -> dict[str, Any]:
         """The form that stands in counts."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairfl_core._io.names import as_name, in_order, listed, shown
+from fairfl_core._io.numbers import plural
 from fairfl_core.data.coding import CodedPeople, TableColumns, check_two, code_people
 from fairfl_core.data.columns import Coded, Grouping, code_column, encode, same_name
 from fairfl_core.data.counts import ClientCounts, count_people, table_shape
@@ -124,8 +125,8 @@ def _check_named(roles: ColumnRoles) -> None:
         )
     if sum(map(bool, (roles.prediction, roles.scores, roles.probability))) != 1:
         raise InputError(
-            "choose the column of the model's answer, or a score for each label, or one "
-            "probability."
+            "choose one of these, and no other beside it: the column of the model's answer, a score "
+            "for each label, or one probability."
         )
     for column, needed in (
         (roles.split, "the split (fit and test)"),
@@ -270,7 +271,7 @@ def _whole_clients(
         )
     keep = (split >= 0) & whole[people.client]
     n = int((split >= 0).sum() - keep.sum())
-    why = f"of {int((~whole).sum()):,} clients without people in {both}"
+    why = f"of {plural((~whole).sum(), 'client')} without people in {both}"
     names = np.array(people.clients, dtype=object)[whole]
     return tuple(names.tolist()), keep, (why, n)
 

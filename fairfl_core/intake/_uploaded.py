@@ -116,7 +116,8 @@ def _alike(rows: "UploadedRows") -> list[Check]:
         checks += [
             Check(
                 f"The {what} {listed(group)} differ only in case or spaces and are counted apart: "
-                "switch on “Join names that differ only in case or spaces”, or correct the file.",
+                "switch on “Join names that differ only in case or spaces” (--join), or correct the "
+                "file.",
                 look=True,
             )
             for group in alike.values()

@@ -99,7 +99,7 @@ def test_check_and_count_agree(tmp_path):
     rows = (tmp_path / "rows.csv", *named)
     assert run("count", *rows).code == 2
     refused = run("check", *rows, "--json").json["checks"][0]
-    assert refused["look"] and "`fairfl count` refuses them" in refused["sentence"]
+    assert refused["look"] and "`fairfl count` refuses unless" in refused["sentence"]
     for rule in ("drop", "own", "bound"):
         out = tmp_path / f"{rule}.json"
         counted = run("count", *rows, "--missing-group", rule, "--out", out)

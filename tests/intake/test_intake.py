@@ -306,7 +306,7 @@ def test_clients_without_both_halves_are_left_out():
     frame.loc[0, "site"] = "alone"
     found = taken(frame)
     assert "alone" not in found.experiment.clients
-    assert "1 of 1 clients without people in both" in said(found)
+    assert "1 of 1 client without people in both" in said(found)
 
 
 # -------------------------------------------------------------------- hostile files

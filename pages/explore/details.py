@@ -404,13 +404,9 @@ def every_rate(table: pd.DataFrame, label: str) -> pd.DataFrame:
 
 
 def compared(view: View) -> None:
-    """The model as it is, settings kept (or a limit in each alone), and the one set now."""
-    kept = enumerate(state.options())
-    options = [("ABCD"[at], one) for at, one in kept if one != view] or [
-        (text.INSIDE_ALONE, replace(view, eps_global=NO_LIMIT))
-    ]
-    options.append((text.NOW, view))
-    summaries = [summary_of(one) for _, one in options]
+    """The model as it is, the settings kept, and the one set now."""
+    kept = {"ABCD"[at]: one for at, one in enumerate(state.options()) if one != view}
+    summaries = [summary_of(one) for one in (*kept.values(), view)]
     rows = {
         number.label: [was]
         for number, was in zip(
@@ -423,4 +419,4 @@ def compared(view: View) -> None:
         for number in core_text.numbers(summary, noun_of(view.data)):
             rows[number.label].append(number.now)
         rows["Verdict"].append(core_text.verdict_chip(summary).text)
-    numbers_table(rows, [text.AS_IT_IS, *(name for name, _ in options)])
+    numbers_table(rows, [text.AS_IT_IS, *kept, text.NOW])

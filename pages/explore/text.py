@@ -47,8 +47,7 @@ REFINE_MAP = "Refine the map"
 REFINE_MAP_TIP = "484 pairs of limits, one run: here each pair takes a while to solve."
 COARSE_MAP = "Back to the coarse map"
 COARSE_MAP_TIP = "Stops refining; what is solved is kept."
-AS_IT_IS, INSIDE_ALONE, NOW = "as it is", "in each alone", "now"
-NOTHING_ASKED = "nothing asked"
+AS_IT_IS, NOW, NOTHING_ASKED = "as it is", "now", "nothing asked"
 SCREENS = ("map", "gaps", "found", "compare")
 
 

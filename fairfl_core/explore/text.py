@@ -147,12 +147,15 @@ def numbers(summary: Summary, noun: str) -> list[Number]:
         inside = Number(f"Worst {noun}", "", format.UNKNOWN, "nobody to compare", "", "")
     else:
         doubt = "may be chance" if worst.within_noise else ""
+        limits = summary.verdict.limits if summary.verdict else ()
+        behind = next((one.behind for one in limits if one.client == worst.client), None)
         inside = Number(
             f"Worst {noun}",
             *_before_after(worst.gap_before, worst.gap, format.round_gap, doubt),
             tone="",
             tip=f"{worst.client}: {format.round_gaps(worst.gap_low, worst.gap_high)}, on "
-            f"{format.count(worst.n)} people{_of(worst.worst_of)}",
+            f"{format.count(worst.n)} people{_of(worst.worst_of)}"
+            + ("" if behind is None else f"; behind the gap: {behind}"),
         )
     return [accuracy, overall, inside, changed]
 

@@ -1,6 +1,7 @@
 """Explore's first screen: the core's own numbers, one verdict, and only what is shown is solved."""
 
 import json
+from html import escape
 
 import numpy as np
 import pytest
@@ -73,6 +74,17 @@ def test_four_numbers_before_and_after(page, link, core):
     people = [e.counts.table.sum(axis=(0, 2, 3)) for e in core.unseen]
     changed = np.mean([e.changed @ n / n.sum() for e, n in zip(core.unseen, people, strict=True)])
     assert shown[3].now == format.round_percent(changed)
+
+
+def test_who_stands_behind_the_worst_gap_is_one_hover_away(page, link, core):
+    view = view_of(**link)
+    verdict = verdict_of(core.unseen, view.eps_global, core.solutions[0].eps_local, None)
+    client = core.clients[core.worst]
+    behind = [f"behind the gap: {one.behind}" for one in verdict.limits if one.client == client]
+    tips = " ".join(one.proto.body for one in page.get("html"))
+    assert all(escape(one) in tips for one in behind) and ("behind the gap" in tips) == bool(
+        behind
+    )
 
 
 def test_asked_then_reached_in_one_sentence(page, link, core):

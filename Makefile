@@ -31,7 +31,7 @@ $(RUNS): pyproject.toml requirements.txt | $(BIN)/python
 	@touch $@
 
 # Bytecode is compiled at install: without it TensorFlow takes three times as long to import. So is
-# that of the tests, which are imported here, or else four workers would each do it at once.
+# that of the tests, which are imported here, or else three workers would each do it at once.
 $(INSTALLED): pyproject.toml requirements.txt requirements-dev.txt | $(BIN)/python
 	$(BIN)/python $(PIP_INSTALL) -r requirements.txt -r requirements-dev.txt -e .
 	-@$(BIN)/python -m pytest -q --collect-only > /dev/null
@@ -40,14 +40,14 @@ $(INSTALLED): pyproject.toml requirements.txt requirements-dev.txt | $(BIN)/pyth
 run: $(RUNS) ## Start the dashboard (PORT=8501)
 	$(BIN)/fairfl app --port $(PORT)
 
-# Four at a time on two cores: some wait for browsers and servers while others work. Each begins with
-# its own quarter of the files and takes from the others' when it is done.
+# Three at a time on two cores: some wait for browsers and servers while others work. Each begins with
+# its own third of the tests and takes from the others' when it is done.
 # Types take one core for half a minute in which many tests wait.
 test: $(INSTALLED) ## Style, types and tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/mypy & $(BIN)/python -m pytest -n 4 --dist worksteal; \
+	$(BIN)/mypy & $(BIN)/python -m pytest -n 3 --dist worksteal; \
 		tests=$$?; wait $$! && exit $$tests
 
 install: $(INSTALLED) ## Make .venv with everything: training, federation, tests, tools

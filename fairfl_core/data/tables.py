@@ -140,11 +140,18 @@ def open_csv(name: str, data: bytes, limits: Limits) -> TableFile:
         raise InputError(f"{name}: the file is empty; choose another.")
     delimiter = _delimiter(text.splitlines()[0])
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    header = check_header(name, [cell.strip() for cell in next(lines)], limits)
+    try:
+        head, *rows = islice(lines, 1 + SAMPLE_ROWS)
+    except csv.Error as error:
+        raise InputError(
+            f"{name}: a line cannot be read ({error}); write one person a line, a short text or a "
+            "number a cell."
+        ) from error
+    header = check_header(name, [cell.strip() for cell in head], limits)
     columns = stand_once(header)
     if not columns:
         raise InputError(f"{name}: no column has a name; give a header in the first line.")
-    first = [row for row in islice(lines, SAMPLE_ROWS) if len(row) == len(header)]
+    first = [row for row in rows if len(row) == len(header)]
     sample = {
         column: [_cut(row[place]) for row in first]
         for place, column in enumerate(header)

@@ -360,7 +360,7 @@ def test_hostile_files_get_a_sentence(name, data, says):
 @pytest.mark.parametrize(
     ("name", "make", "says"),
     [
-        ("l.csv", lambda: b"x" * 2_000_000, "cannot be read"),
+        ("l.csv", lambda: b"x" * 2_000_000, "write one person a line"),
         ("w.csv", lambda: b",".join(b"c%d" % i for i in range(10_000)) + b"\n", "10,000 columns"),
         ("f.parquet", lying_footer, "check the file"),
         ("r.parquet", lambda: parquet_bomb(20_000_000), "declares 20,000,000 rows"),

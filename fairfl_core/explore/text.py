@@ -162,8 +162,9 @@ def numbers(summary: Summary, noun: str) -> list[Number]:
 
 def model_numbers(summary: Summary) -> list[str]:
     """The four numbers of the model as it is."""
-    before = summary.judged.before
-    worst = format.UNKNOWN if before.worst is None else format.round_gap(before.worst.gap)
+    judged, before = summary.judged, summary.judged.before
+    gaps = judged.study.client_mean(lambda e: e.before.gaps.local, unseen=judged.is_unseen)
+    worst = format.UNKNOWN if np.isnan(gaps).all() else format.round_gap(np.nanmax(gaps))
     accuracy, overall = format.round_percent(before.accuracy), format.round_gap(before.overall)
     return [accuracy, overall, worst, format.round_percent(0.0)]
 

@@ -3,15 +3,18 @@
 import re
 from urllib.parse import unquote, urlencode
 
+import numpy as np
 import pytest
 import streamlit as st
 
+from fairfl_core._io import numbers as format
 from fairfl_core.intake import example_table, experiment_from_table, guess_roles, open_table
 from pages.explore import text
 from pages.shared import own_data
 from pages.shared.frame import code_of
 from pages.shared.text import NOT_REACHABLE, NOTHING_TO_SCAN
-from tests.pages.conftest import healthy, linked
+from tests.pages.conftest import healthy, linked, view_of
+from tests.pages.core_numbers import CoreNumbers
 from tests.pages.visible import charts, html_tables, numbers, visible, visible_text
 
 PAPERS = {"experiment": "adult", "seed": 0}
@@ -38,6 +41,8 @@ def test_four_screens_with_verdict_and_numbers_on_each(opened):
             assert ["Accuracy", f"{whole[0].was} %", kept.now, whole[0].now] in table
             overall = whole[1]
             assert table[2][1] == overall.was and table[2][3] == overall.now
+            gaps = CoreNumbers.of(view_of(**PAPERS)).mean(lambda e: e.before.gaps.local)
+            assert table[3][1] == format.round_gap(np.nanmax(gaps))
             assert table[4][1] == "0 %" and table[5][1] == "nothing asked"
         else:
             assert list(drawn) == [shown[0]] and drawn[shown[0]]["large"]
